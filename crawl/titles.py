@@ -1,0 +1,43 @@
+"""What identifies an article: its title, normalised as MediaWiki does; its id; its split."""
+
+import hashlib
+import html
+import re
+import unicodedata
+
+SPLITS = ("train", "validation", "test")
+_SPACE = re.compile(r"[\s_\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
+_DIRECTION = re.compile(r"[\u200e\u200f\u202a-\u202e]")
+
+
+def normalise_title(title: str) -> str:
+    """The title as MediaWiki stores it: NFC, spaces for underscores, the first letter a capital.
+
+    Entities are decoded; a leading colon and a `#fragment` go.
+    """
+    text = _DIRECTION.sub("", html.unescape(title)).partition("#")[0]
+    text = unicodedata.normalize(
+        "NFC", _SPACE.sub(" ", text).strip(" ").removeprefix(":").strip(" ")
+    )
+    capital = text[:1].upper()
+    return (capital if len(capital) == 1 else text[:1]) + text[1:]
+
+
+def article_id(title: str) -> str:
+    """16 hex digits that stand for the normalised title."""
+    return hashlib.sha256(normalise_title(title).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def split_of(title: str, fractions: tuple[float, float, float] = (0.8, 0.1, 0.1)) -> str:
+    """The split of an article: a stable hash of its title against the fractions' running sum.
+
+    The hash is another than that of `article_id`, which chooses the shard.
+    """
+    text = normalise_title(title).encode("utf-8", "replace")
+    digest = hashlib.blake2b(text, digest_size=8, person=b"split").digest()
+    place = int.from_bytes(digest, "big") / 2**64
+    for split, fraction in zip(SPLITS[:2], fractions, strict=False):
+        if place < fraction:
+            return split
+        place -= fraction
+    return SPLITS[2]

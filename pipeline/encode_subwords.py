@@ -1,0 +1,159 @@
+"""Train a SentencePiece vocabulary on the training examples; add subword ids to all shards."""
+
+import hashlib
+import io
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import sentencepiece
+
+from pipeline import files
+from pipeline.options import VocabSettings
+from pipeline.progress import Ticker
+from pipeline.records import EXAMPLE, Example, example_from_row
+from pipeline.shards import ShardFile, ShardWriter, read_rows
+from pipeline.workspace import JobFailed, PartResult
+
+MODEL = "vocab/wikisum.model"
+PIECES = "vocab/wikisum.vocab"
+PAD, UNKNOWN, BEGIN, END = "<pad>", "<unk>", "<s>", "</s>"
+END_OF_TITLE, END_OF_PARAGRAPH = "<T>", "<P>"
+THREADS = 16  # part of the result: the trainer's sums depend on it, so it is no matter of cores
+
+
+def texts_of(row: dict) -> Iterator[str]:
+    """All text of an example that the vocabulary must cover."""
+    yield row["title"]
+    yield row["lead"]
+    yield from (p["text"] for p in row["paragraphs"])
+
+
+def is_sampled(text: str, share: float) -> bool:
+    """Whether a text is in the sample: by its hash, so that order and shards do not matter."""
+    digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") < share * 2**64
+
+
+def train_vocab(texts: Iterator[str], vocab_size: int) -> bytes:
+    """A SentencePiece unigram model of at most `vocab_size` pieces, fewer if the texts have less.
+
+    Ids: 0 padding, 1 unknown, 2 begin, 3 end, 4 end of title, 5 end of paragraph.
+    Raises JobFailed if there is no text.
+    """
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=texts,
+            model_writer=model,
+            model_type="unigram",
+            vocab_size=vocab_size,
+            hard_vocab_limit=False,
+            character_coverage=0.9995,
+            max_sentence_length=1 << 20,
+            pad_id=0,
+            unk_id=1,
+            bos_id=2,
+            eos_id=3,
+            pad_piece=PAD,
+            unk_piece=UNKNOWN,
+            bos_piece=BEGIN,
+            eos_piece=END,
+            control_symbols=[END_OF_TITLE, END_OF_PARAGRAPH],
+            num_threads=THREADS,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        lines = str(error).strip().splitlines()
+        raise JobFailed(
+            f"no vocabulary could be trained: {lines[-1] if lines else error}"
+        ) from error
+    return model.getvalue()
+
+
+@dataclass(frozen=True)
+class TrainVocab:
+    """Paths of training shards -> `vocab/`, or the given model copied there."""
+
+    out: str
+    settings: VocabSettings
+    text_count: int
+    ticker: Ticker
+
+    def __call__(self, index: int, paths: list[str]) -> PartResult:
+        if self.settings.vocab:
+            with files.open_input(self.settings.vocab) as raw:
+                model = raw.read()
+        else:
+            model = train_vocab(self._sample(paths), self.settings.vocab_size)
+        processor = load_model(model)
+        size = processor.get_piece_size()
+        pieces = [(processor.id_to_piece(i), processor.get_score(i)) for i in range(size)]
+        listing = "".join(f"{piece}\t{score:g}\n" for piece, score in pieces).encode()
+        written = [_write(self.out, MODEL, model), _write(self.out, PIECES, listing)]
+        return PartResult(written, {"pieces_out": size}, {"vocab_size": size})
+
+    def _sample(self, paths: list[str]) -> Iterator[str]:
+        share = self.settings.sample / max(self.text_count, 1)
+        for path in paths:
+            for row in read_rows(files.join(self.out, path), ["title", "lead", "paragraphs"]):
+                yield from (t for t in texts_of(row) if share >= 1 or is_sampled(t, share))
+                self.ticker.add(items=1, work=1)
+
+
+def _write(out: str, path: str, data: bytes) -> ShardFile:
+    with files.AtomicFile(files.join(out, path)) as file:
+        file.write(data)
+    return ShardFile(path, 0, file.size_bytes, file.sha256)
+
+
+def load_model(model: bytes) -> sentencepiece.SentencePieceProcessor:
+    """The model, ready. Raises JobFailed if the bytes are no SentencePiece model of 65,536 ids."""
+    processor = sentencepiece.SentencePieceProcessor()
+    try:
+        processor.LoadFromSerializedProto(model)
+    except RuntimeError as error:
+        raise JobFailed("the vocabulary is no SentencePiece model") from error
+    if processor.get_piece_size() > 1 << 16:
+        raise JobFailed(f"{processor.get_piece_size()} subwords do not fit ids of 16 bits")
+    return processor
+
+
+@lru_cache(maxsize=1)
+def _processor(path: str, _sha256: str) -> sentencepiece.SentencePieceProcessor:
+    with files.open_input(path) as raw:
+        return load_model(raw.read())
+
+
+def encode(example: Example, processor: sentencepiece.SentencePieceProcessor) -> Example:
+    """The example with the ids of its text alone: models add begin, end and separators."""
+    texts = [example.title, example.lead, *(p.text for p in example.paragraphs)]
+    title, lead, *paragraphs = processor.encode(texts, num_threads=1)
+    return example._replace(title_ids=title, lead_ids=lead, paragraph_ids=paragraphs)
+
+
+@dataclass(frozen=True)
+class EncodeShard:
+    """One shard of examples -> the shard of that name in `folder`, with subword ids."""
+
+    out: str
+    folder: str
+    vocab_sha256: str
+    metadata: dict[str, str]
+    ticker: Ticker
+
+    def __call__(self, index: int, path: str) -> PartResult:
+        counts: Counter[str] = Counter()
+        processor = _processor(files.join(self.out, MODEL), self.vocab_sha256)
+        target = files.join(self.folder, os.path.basename(path))
+        with ShardWriter(self.out, target, EXAMPLE, self.metadata) as writer:
+            for row in read_rows(files.join(self.out, path)):
+                example = encode(example_from_row(row), processor)
+                writer.write(example)
+                counts["examples_out"] += 1
+                counts["subwords_out"] += sum(map(len, example.paragraph_ids or []))
+                self.ticker.add(items=1, work=1)
+        self.ticker.flush()
+        return PartResult([f for f in [writer.file] if f], dict(counts))

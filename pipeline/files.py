@@ -1,0 +1,192 @@
+"""Files here and on any filesystem that Beam can open; nothing half-written has a final name."""
+
+import contextlib
+import glob
+import hashlib
+import os
+import uuid
+from types import TracebackType
+from typing import Any, BinaryIO, NamedTuple, Self
+
+from apache_beam.io.filesystem import CompressionTypes, FileMetadata
+from apache_beam.io.filesystems import FileSystems
+
+TEMPORARY = ".tmp"
+
+
+class InputFile(NamedTuple):
+    """A file to read: `name` is its path relative to the folder that all inputs share."""
+
+    name: str
+    path: str
+    size_bytes: int
+    modified: float
+
+
+def is_remote(path: str) -> bool:
+    """Whether Beam's filesystems, not the operating system, must open the path."""
+    return "://" in path
+
+
+def join(*parts: str) -> str:
+    """One path out of its parts, local or remote."""
+    return os.path.join(*parts)
+
+
+def open_input(path: str) -> BinaryIO:
+    """The raw bytes of a file, never decompressed on the way."""
+    if is_remote(path):
+        return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
+    return open(path, "rb")
+
+
+def exists(path: str) -> bool:
+    """Whether there is a file or folder of that name."""
+    return bool(FileSystems.exists(path)) if is_remote(path) else os.path.exists(path)
+
+
+def make_folder(path: str) -> None:
+    """Make the folder and those above it; object stores have none to make."""
+    if not is_remote(path):
+        os.makedirs(path, exist_ok=True)
+
+
+def delete(path: str) -> None:
+    """Delete a file if it is there."""
+    if is_remote(path):
+        if FileSystems.exists(path):
+            FileSystems.delete([path])
+    else:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(path)
+
+
+def size_bytes(path: str) -> int | None:
+    """The size of a file, or None if there is none."""
+    if not is_remote(path):
+        return os.path.getsize(path) if os.path.isfile(path) else None
+    matches = _match(path)
+    return matches[0].size_in_bytes if matches else None
+
+
+def list_folder(folder: str) -> list[str]:
+    """The paths of the files in a folder, sorted; none if there is no such folder."""
+    if is_remote(folder):
+        return sorted(m.path for m in _match(join(folder, "*")))
+    if not os.path.isdir(folder):
+        return []
+    return sorted(e.path for e in os.scandir(folder) if e.is_file())
+
+
+def expand(patterns: list[str]) -> list[InputFile]:
+    """The files that the paths or globs name, sorted by name, each once.
+
+    Raises FileNotFoundError for a pattern that names none, IsADirectoryError for a folder.
+    """
+    found: dict[str, tuple[int, float]] = {}
+    for pattern in patterns:
+        matches = _match(pattern) if is_remote(pattern) else _match_local(pattern)
+        if not matches:
+            raise FileNotFoundError(f"no such file: {pattern}")
+        for match in matches:
+            if not is_remote(match.path) and os.path.isdir(match.path):
+                raise IsADirectoryError(f"is a folder, not a file: {match.path}")
+            found[match.path] = (match.size_in_bytes, match.last_updated_in_seconds)
+    whole = {path: path if is_remote(path) else os.path.abspath(path) for path in found}
+    root = os.path.commonpath([os.path.dirname(p) for p in whole.values()]) if found else ""
+    return sorted(InputFile(os.path.relpath(whole[p], root), p, *found[p]) for p in found)
+
+
+def _match(pattern: str) -> list[FileMetadata]:
+    return list(FileSystems.match([pattern])[0].metadata_list)
+
+
+def _match_local(pattern: str) -> list[FileMetadata]:
+    paths = [pattern] if os.path.exists(pattern) else glob.glob(pattern, recursive=True)
+    return [FileMetadata(p, os.path.getsize(p), os.path.getmtime(p)) for p in paths]
+
+
+class AtomicFile:
+    """A binary file that takes its final name when closed without an error; counts and hashes."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        folder, name = os.path.split(path)
+        make_folder(folder)
+        self._temporary = join(folder, f".{name}.{uuid.uuid4().hex}{TEMPORARY}")
+        self._file = _create(self._temporary)
+        self._hash = hashlib.sha256()
+        self.size_bytes = 0
+        self.closed = False
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data)
+        if self.closed:  # pyarrow's writer, collected after a failure, ends a file that is gone
+            return view.nbytes
+        self._file.write(view)
+        self._hash.update(view)
+        self.size_bytes += view.nbytes
+        return view.nbytes
+
+    def tell(self) -> int:
+        return self.size_bytes
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def readable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+    def close(self) -> None:
+        """Nothing: pyarrow closes what it writes to, but only leaving the block may rename."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        self.closed = True
+        try:
+            self._file.close()
+        except OSError:
+            delete(self._temporary)
+            raise
+        if kind is not None:
+            delete(self._temporary)
+        elif is_remote(self.path):
+            delete(self.path)
+            FileSystems.rename([self._temporary], [self.path])
+        else:
+            os.replace(self._temporary, self.path)
+
+
+def _create(path: str) -> BinaryIO:
+    if is_remote(path):
+        return FileSystems.create(path, compression_type=CompressionTypes.UNCOMPRESSED)
+    return open(path, "wb")
+
+
+def write_bytes(path: str, data: bytes) -> None:
+    """Write a whole small file at once."""
+    with AtomicFile(path) as file:
+        file.write(data)
+
+
+def delete_temporaries(folder: str) -> None:
+    """Delete what a killed run left half-written in a local folder."""
+    if os.path.isdir(folder):
+        for parent, _, names in os.walk(folder):
+            for name in names:
+                if name.startswith(".") and name.endswith(TEMPORARY):
+                    delete(join(parent, name))

@@ -1,0 +1,171 @@
+"""An article and its documents -> its example: drop clones, label, rank, cut. No Beam, no files."""
+
+from collections import Counter
+from typing import NamedTuple
+
+from crawl.clones import article_terms, clone_score, lead_bigrams, paragraph_clone_score
+from ranker.rouge import rouge2_recall
+from ranker.select import best_within
+from ranker.tfidf import tfidf_scores
+
+from crawl.tokens import terms
+from pipeline.options import ExampleSettings
+from pipeline.records import Article, Document, Dropped, Example, Paragraph, Reference
+
+STAGE = "examples"
+
+
+class Found(NamedTuple):
+    """A document that an article wants: `source` and `rank` as in `wanted/`."""
+
+    source: str
+    rank: int
+    document: Document
+
+
+class Made(NamedTuple):
+    """What became of an article: its example or None, all that was dropped, counts by reason."""
+
+    example: Example | None
+    dropped: list[Dropped]
+    counts: dict[str, int]
+
+
+def make_example(article: Article, found: list[Found], settings: ExampleSettings) -> Made:
+    """The article's example, its documents in the order of their lists, citations first."""
+    counts: Counter[str] = Counter(articles_in=1, references_in=len(found))
+    dropped: list[Dropped] = []
+    references: list[Reference] = []
+    pool: list[tuple[str, int, int]] = []  # text, document, position
+    seen: set[tuple[str, ...]] = set()
+    whole = article_terms(article.lead, [s.text for s in article.sections])
+    bigrams = lead_bigrams(article.lead)
+    for source, rank, document in sorted(found, key=_place):
+        score = clone_score(document.paragraphs, whole, settings.clone_rule)
+        reason = _document_reason(document, score, len(references), settings)
+        if reason is None:
+            kept = []
+            for position, text in enumerate(document.paragraphs):
+                fate = _paragraph_reason(text, bigrams, seen, settings)
+                counts[f"paragraphs_{fate or 'pooled'}"] += 1
+                if fate is None:
+                    kept.append((text, len(references), position))
+            pool.extend(kept)
+            reason = None if kept else "no_paragraphs"
+        if reason is not None:
+            detail = f"{source} {rank}, clone_score={score:.4f}"
+            dropped.append(_drop_reference(article.id, document, reason, detail))
+            continue
+        references.append(
+            Reference(
+                document.url,
+                source,
+                rank,
+                document.warc_file,
+                document.offset,
+                document.digest,
+                document.fetched_at,
+                score,
+            )
+        )
+    fate = _article_reason(references, settings)
+    if fate is None:
+        example = _ranked(article, references, pool, settings)
+        counts["paragraphs_out"] = len(example.paragraphs)
+        counts["paragraphs_cut"] = len(pool) - len(example.paragraphs)
+        counts["references_out"] = len(references)
+        counts["examples_out"] = 1
+    else:
+        example = None
+        counts["paragraphs_article_dropped"] += len(pool)
+        dropped.extend(
+            Dropped("reference", article.id, r.url, STAGE, fate, r.warc_file, r.offset)
+            for r in references
+        )
+        dropped.append(Dropped("article", article.id, None, STAGE, fate, detail=article.title))
+    for row in dropped:
+        counts[f"dropped_{row.kind}_{row.reason}"] += 1
+    return Made(example, dropped, dict(counts))
+
+
+def _place(found: Found) -> tuple[bool, int, str]:
+    return found.source != "citation", found.rank, found.document.url
+
+
+def _document_reason(
+    document: Document, score: float, kept: int, settings: ExampleSettings
+) -> str | None:
+    """Why a document is no source for its article, or None."""
+    if settings.language and document.language and document.language != settings.language:
+        return "other_language"
+    if score > settings.clone_threshold:
+        return "clone"
+    if kept >= settings.max_documents:
+        return "too_many_documents"
+    return None
+
+
+def _paragraph_reason(
+    text: str,
+    bigrams: frozenset[tuple[str, str]],
+    seen: set[tuple[str, ...]],
+    settings: ExampleSettings,
+) -> str | None:
+    """Why a paragraph does not enter the ranking, or None; it is then added to `seen`."""
+    words = tuple(terms(text))
+    if paragraph_clone_score(words, bigrams) > settings.paragraph_clone_threshold:
+        return "clone"
+    if words in seen:
+        return "duplicate"
+    seen.add(words)
+    return None
+
+
+def _article_reason(references: list[Reference], settings: ExampleSettings) -> str | None:
+    """Why an article becomes no example, or None."""
+    if not references:
+        return "no_documents"
+    if settings.require_citation and all(r.source != "citation" for r in references):
+        return "no_citation"
+    return None
+
+
+def _ranked(
+    article: Article,
+    references: list[Reference],
+    pool: list[tuple[str, int, int]],
+    settings: ExampleSettings,
+) -> Example:
+    """The example with its best paragraphs: by score, then document order, then position."""
+    texts = [text for text, _, _ in pool]
+    scores = tfidf_scores(terms(article.title), [terms(t) for t in texts])
+    order = sorted(range(len(pool)), key=lambda i: -scores[i])
+    words = [len(t.split()) for t in texts]
+    best = best_within(order, words, settings.max_paragraphs, settings.max_tokens)
+    labels = rouge2_recall([texts[i] for i in best], article.lead)
+    paragraphs = [
+        Paragraph(*pool[i], score=scores[i], rouge2_recall=label)
+        for i, label in zip(best, labels, strict=True)
+    ]
+    return Example(
+        article.id,
+        article.title,
+        article.url,
+        article.lead,
+        article.sections,
+        references,
+        paragraphs,
+    )
+
+
+def _drop_reference(article: str, document: Document, reason: str, detail: str) -> Dropped:
+    return Dropped(
+        "reference",
+        article,
+        document.url,
+        STAGE,
+        reason,
+        document.warc_file,
+        document.offset,
+        detail,
+    )

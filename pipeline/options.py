@@ -1,0 +1,130 @@
+"""One frozen dataclass of settings per stage: what decides the bytes that the stage writes."""
+
+import dataclasses
+from dataclasses import dataclass
+
+VERSION = "0.1.0"
+CORPORA = ("citations", "search", "combined")
+CLONE_RULES = ("calibrated", "literal")
+SPLIT_FRACTIONS = {
+    "wikisum": (0.8, 0.1, 0.1),  # Liu et al. 2018, section 3
+    "hierarchical": (0.9539, 0.0230, 0.0231),  # Liu & Lapata 2019, section 4
+}
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
+
+
+def _require_share(name: str, value: float) -> None:
+    _require(0 <= value <= 1, f"--{name} must lie in 0..1, not {value}")
+
+
+@dataclass(frozen=True)
+class ArticleSettings:
+    """Which articles of the dump are taken, and their split."""
+
+    split: str = "wikisum"
+    limit: int | None = None
+    titles: str | None = None
+
+    def __post_init__(self) -> None:
+        _require(
+            self.split in SPLIT_FRACTIONS, f"--split must be one of {', '.join(SPLIT_FRACTIONS)}"
+        )
+        _require(self.limit is None or self.limit > 0, f"--limit must be over 0, not {self.limit}")
+
+
+@dataclass(frozen=True)
+class WantedSettings:
+    """Which of an article's URLs are wanted."""
+
+    corpus: str = "combined"
+
+    def __post_init__(self) -> None:
+        _require(self.corpus in CORPORA, f"--corpus must be one of {', '.join(CORPORA)}")
+
+
+@dataclass(frozen=True)
+class ScanSettings:
+    """How pages become documents."""
+
+    extractor: str = "fast"
+    language: str | None = None
+    max_page_bytes: int = 16 << 20
+
+    def __post_init__(self) -> None:
+        _require(self.max_page_bytes > 0, "--max-page-bytes must be over 0")
+
+
+@dataclass(frozen=True)
+class ExampleSettings:
+    """How documents and articles become examples."""
+
+    language: str | None = None
+    clone_rule: str = "calibrated"
+    clone_threshold: float = 0.5
+    paragraph_clone_threshold: float = 0.8
+    max_documents: int = 500
+    max_paragraphs: int = 100
+    max_tokens: int | None = None
+    require_citation: bool = False
+
+    def __post_init__(self) -> None:
+        _require(
+            self.clone_rule in CLONE_RULES, f"--clone-rule must be one of {', '.join(CLONE_RULES)}"
+        )
+        _require_share("clone-threshold", self.clone_threshold)
+        _require_share("paragraph-clone-threshold", self.paragraph_clone_threshold)
+        _require(self.max_documents > 0, "--max-documents must be over 0")
+        _require(
+            0 < self.max_paragraphs < 1 << 15,
+            "--max-paragraphs must lie in 1..32767 (graph indexes)",
+        )
+        _require(self.max_tokens is None or self.max_tokens > 0, "--max-tokens must be over 0")
+
+
+@dataclass(frozen=True)
+class GraphSettings:
+    """How paragraphs are linked."""
+
+    similarity_threshold: float = 0.2
+
+    def __post_init__(self) -> None:
+        _require_share("similarity-threshold", self.similarity_threshold)
+
+
+@dataclass(frozen=True)
+class VocabSettings:
+    """How the subword vocabulary is trained; `sample` counts paragraphs, leads and titles."""
+
+    vocab_size: int = 32_000
+    sample: int = 1_000_000
+    vocab: str | None = None
+
+    def __post_init__(self) -> None:
+        _require(
+            16 <= self.vocab_size <= 1 << 16, "--vocab-size must lie in 16..65536 (uint16 ids)"
+        )
+        _require(self.sample > 0, "--vocab-sample must be over 0")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a whole build."""
+
+    articles: ArticleSettings = ArticleSettings()
+    wanted: WantedSettings = WantedSettings()
+    scan: ScanSettings = ScanSettings()
+    examples: ExampleSettings = ExampleSettings()
+    graphs: GraphSettings = GraphSettings()
+    vocab: VocabSettings = VocabSettings()
+    shards: int | None = None
+
+    def __post_init__(self) -> None:
+        _require(self.shards is None or 0 < self.shards < 100_000, "--shards must lie in 1..99999")
+
+    def as_dict(self) -> dict:
+        """Plain values, for the manifest."""
+        return dataclasses.asdict(self)

@@ -1,0 +1,114 @@
+"""A progress line for jobs whose workers are other processes.
+
+Each worker adds up in a small file of its own; a thread of the driver sums the files and draws.
+"""
+
+import contextlib
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from typing import TextIO
+
+_WRITE_EVERY_SECONDS = 0.3
+_PLAIN_LINE_EVERY_SECONDS = 10.0
+
+
+class Ticker:
+    """Counts work done in this process and tells it to `folder`, seldom enough to cost nothing.
+
+    Without a folder (a cluster, which has its own display) it does nothing. Pickles to a new one.
+    """
+
+    def __init__(self, folder: str | None) -> None:
+        self._folder = folder
+        self._items = 0
+        self._work = 0.0
+        self._written = 0.0
+
+    def __reduce__(self) -> tuple:
+        return Ticker, (self._folder,)
+
+    def add(self, items: int = 0, work: float = 0.0) -> None:
+        """Add `items` (what the rate counts) and `work` (what the share of the whole counts)."""
+        self._items += items
+        self._work += work
+        if time.monotonic() - self._written > _WRITE_EVERY_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        self._written = time.monotonic()
+        if self._folder is None:
+            return
+        path = os.path.join(self._folder, f"{os.getpid()}-{id(self)}.json")
+        with contextlib.suppress(OSError):  # a display that cannot be written stops no job
+            with open(path + "~", "w") as file:
+                json.dump([self._items, self._work], file)
+            os.replace(path + "~", path)
+
+
+def _sums(folder: str) -> tuple[int, float]:
+    items, work = 0, 0.0
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            if entry.name.endswith(".json"):
+                with contextlib.suppress(OSError, ValueError), open(entry.path) as file:
+                    some_items, some_work = json.load(file)
+                    items += some_items
+                    work += some_work
+    return items, work
+
+
+def clock(seconds: float) -> str:
+    """The duration as m:ss or h:mm:ss."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def progress_line(stage: str, unit: str, items: int, share: float | None, seconds: float) -> str:
+    """One line: stage, share done, count, rate, time left."""
+    rate = items / seconds if seconds > 0 else 0.0
+    text = f"{stage:<9}"
+    if share is not None:
+        text += f" {min(share, 1.0):4.0%}"
+    text += f"  {items:,} {unit}  {rate:,.1f}/s"
+    if share and seconds > 1:
+        text += f"  {clock(seconds * max(0.0, 1 / share - 1))} left"
+    return text
+
+
+@contextlib.contextmanager
+def drawn(
+    folder: str | None, stage: str, unit: str, total_work: float, to: TextIO
+) -> Iterator[None]:
+    """Draw the progress of what the block runs: a line rewritten, or now and then a plain one."""
+    if folder is None:
+        yield
+        return
+    os.makedirs(folder, exist_ok=True)
+    for entry in os.scandir(folder):
+        os.remove(entry.path)
+    stop = threading.Event()
+    start = time.monotonic()
+    live = to.isatty()
+
+    def draw() -> None:
+        while not stop.wait(0.5 if live else _PLAIN_LINE_EVERY_SECONDS):
+            items, work = _sums(folder)
+            share = work / total_work if total_work else None
+            line = progress_line(stage, unit, items, share, time.monotonic() - start)
+            to.write(f"\r\x1b[K{line}" if live else line + "\n")
+            to.flush()
+
+    thread = threading.Thread(target=draw, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+        if live:
+            to.write("\r\x1b[K")
+        to.flush()

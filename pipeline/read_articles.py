@@ -1,0 +1,188 @@
+"""Dump -> `articles/`: every part of the dump is read, parsed and written by one worker."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+from urllib.parse import quote
+
+from crawl.dump import Page, bz2_stream_offsets, index_offsets, open_dump, read_pages, read_streams
+from crawl.titles import article_id, normalise_title, split_of
+from crawl.wikitext import parse_article
+
+from crawl.errors import BadArticle
+from pipeline import files
+from pipeline.files import InputFile
+from pipeline.options import SPLIT_FRACTIONS, ArticleSettings
+from pipeline.progress import Ticker
+from pipeline.records import ARTICLE, DROPPED, Article, Dropped, Section
+from pipeline.shards import ShardWriter
+from pipeline.workspace import PartResult
+
+STAGE = "articles"
+PART_BYTES = 16 << 20
+_UNINDEXED_SCAN_BYTES = 1 << 20
+
+
+class DumpRange(NamedTuple):
+    """Bytes [start, end) of a dump file; all of it, from its head on, if `start` is None."""
+
+    name: str
+    path: str
+    start: int | None
+    end: int | None
+    work: int
+
+
+def is_index(file: InputFile) -> bool:
+    """Whether a file is the index of a multistream dump, by the name that all of them bear."""
+    return "-index" in file.name and ".txt" in file.name
+
+
+def plan_parts(inputs: list[InputFile], limit: int | None) -> list[list[DumpRange]]:
+    """What each part reads: about PART_BYTES of whole bz2 streams, or a whole file.
+
+    With a limit one part reads on, in order, until it has enough. An index stands for the dump
+    file whose name it shares up to `-index`; without one the streams of a bz2 file are searched.
+    """
+    index_by_stem = {f.name.split("-index")[0]: f for f in inputs if is_index(f)}
+    ranges: list[DumpRange] = []
+    for file in (f for f in inputs if not is_index(f)):
+        index = index_by_stem.get(file.name.split(".xml")[0])
+        ranges.extend(_ranges(file, index) if limit is None else [_whole(file)])
+    return [ranges] if limit is not None else [[r] for r in ranges]
+
+
+def _whole(file: InputFile) -> DumpRange:
+    return DumpRange(file.name, file.path, None, None, file.size_bytes)
+
+
+def _ranges(file: InputFile, index: InputFile | None) -> list[DumpRange]:
+    if index is not None:
+        with files.open_input(index.path) as raw:
+            offsets = [0, *index_offsets(raw)]
+    elif file.size_bytes > _UNINDEXED_SCAN_BYTES and not files.is_remote(file.path):
+        with files.open_input(file.path) as raw:
+            offsets = bz2_stream_offsets(raw)
+    else:
+        return [_whole(file)]
+    bounds: list[int] = []
+    for offset in sorted(set(offsets)):
+        if offset < file.size_bytes and (not bounds or offset - bounds[-1] >= PART_BYTES):
+            bounds.append(offset)
+    if len(bounds) < 2:
+        return [_whole(file)]
+    ends = [*bounds[1:], file.size_bytes]
+    return [
+        DumpRange(file.name, file.path, start, end, end - start)
+        for start, end in zip(bounds, ends, strict=True)
+    ]
+
+
+@cache
+def _titles(path: str) -> frozenset[str]:
+    with files.open_input(path) as raw:
+        lines = raw.read().decode("utf-8", "replace").splitlines()
+    return frozenset(normalise_title(line) for line in lines if line.strip())
+
+
+def _read(part: DumpRange) -> Iterator[Page | BadArticle]:
+    with files.open_input(part.path) as raw:
+        if part.start is None:
+            yield from read_pages(open_dump(raw))
+        else:
+            yield from read_streams(raw, part.start, part.end)
+
+
+@dataclass(frozen=True)
+class ReadDump:
+    """One part of the dump -> one shard of `articles/` and one of `dropped/`."""
+
+    out: str
+    part_count: int
+    settings: ArticleSettings
+    language: str
+    metadata: dict[str, str]
+    ticker: Ticker
+
+    def __call__(self, index: int, ranges: list[DumpRange]) -> PartResult:
+        name = f"{index:05d}-of-{self.part_count:05d}.parquet"
+        counts: Counter[str] = Counter()
+        articles = ShardWriter(self.out, f"articles/articles-{name}", ARTICLE, self.metadata)
+        dropped = ShardWriter(self.out, f"dropped/dropped-articles-{name}", DROPPED, self.metadata)
+        with articles, dropped:
+            for part in ranges:
+                for page in _read(part):
+                    self._take(page, part, articles, dropped, counts)
+                    if counts["articles_out"] == self.settings.limit:
+                        break
+                self.ticker.add(work=part.work)
+        self.ticker.flush()
+        return PartResult([f for w in (articles, dropped) if (f := w.file)], dict(counts))
+
+    def _take(
+        self,
+        page: Page | BadArticle,
+        part: DumpRange,
+        articles: ShardWriter,
+        dropped: ShardWriter,
+        counts: Counter[str],
+    ) -> None:
+        counts["pages_in"] += 1
+        try:
+            if isinstance(page, BadArticle):
+                raise page
+            if skip := self._skip(page):
+                counts[f"skipped_{skip}"] += 1
+                return
+            article, bad = self._article(page)
+        except BadArticle as error:
+            counts[f"dropped_{error.reason}"] += 1
+            dropped.write(_dropped(page, part, error))
+            return
+        counts["articles_out"] += 1
+        counts["citations_out"] += len(article.citations)
+        counts["dropped_bad_url"] += len(bad)
+        self.ticker.add(items=1)
+        articles.write(article)
+        for url, reason in bad:
+            dropped.write(
+                Dropped("reference", article.id, None, STAGE, reason, part.name, detail=url)
+            )
+
+    def _skip(self, page: Page) -> str | None:
+        """Why a page of the dump is no article to take at all."""
+        if page.namespace != 0:
+            return "namespace"
+        if page.redirect is not None:
+            return "redirect"
+        if self.settings.titles and normalise_title(page.title) not in _titles(
+            self.settings.titles
+        ):
+            return "not_selected"
+        return None
+
+    def _article(self, page: Page) -> tuple[Article, list[tuple[str, str]]]:
+        parsed = parse_article(page.title, page.text)
+        title = normalise_title(page.title)
+        return Article(
+            id=article_id(title),
+            title=title,
+            url=f"https://{self.language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}",
+            lead=parsed.lead,
+            sections=[Section(*s) for s in parsed.sections],
+            citations=parsed.citations,
+            split=split_of(title, SPLIT_FRACTIONS[self.settings.split]),
+        ), parsed.bad_citations
+
+
+def _dropped(page: Page | BadArticle, part: DumpRange, error: BadArticle) -> Dropped:
+    if isinstance(page, BadArticle):
+        return Dropped(
+            "record", None, None, STAGE, error.reason, part.name, page.offset, str(error)
+        )
+    name = f"{page.title}: {error}"
+    return Dropped(
+        "article", article_id(page.title), None, STAGE, error.reason, part.name, page.offset, name
+    )

@@ -1,0 +1,223 @@
+"""Every record that crosses a stage or reaches disk, each with its Arrow schema.
+
+Imports nothing of ours, no Beam and no torch, so that models can read shards with it anywhere.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+FORMAT_VERSION = "1"
+SPLITS = ("train", "validation", "test")
+
+
+def _struct(**fields: pa.DataType) -> pa.StructType:
+    return pa.struct(list(fields.items()))
+
+
+def _list(item: pa.DataType) -> pa.ListType:
+    """A list type with Parquet's own item name, so that what is read back is what was written."""
+    return pa.list_(pa.field("element", item))
+
+
+class Section(NamedTuple):
+    """One section of an article; `level` counts the equals signs of its heading."""
+
+    title: str
+    level: int
+    text: str
+
+
+class Article(NamedTuple):
+    """One Wikipedia article; `citations` are canonical URLs in article order."""
+
+    id: str
+    title: str
+    url: str
+    lead: str
+    sections: list[Section]
+    citations: list[str]
+    split: str
+
+
+class Wanted(NamedTuple):
+    """An article wants a page: `source` is `citation` or `search`, `rank` its place there."""
+
+    url: str
+    article: str
+    source: str
+    rank: int
+
+
+class Document(NamedTuple):
+    """One page of the crawl; `offset` and `length` are bytes of its record in `warc_file`."""
+
+    url: str
+    source_url: str
+    title: str
+    paragraphs: list[str]
+    language: str | None
+    warc_file: str
+    offset: int
+    length: int
+    digest: str
+    fetched_at: str
+
+
+class Dropped(NamedTuple):
+    """One article, reference or record that left the flow, with its reason."""
+
+    kind: str
+    article: str | None
+    url: str | None
+    stage: str
+    reason: str
+    file: str | None = None
+    offset: int | None = None
+    detail: str | None = None
+
+
+class Reference(NamedTuple):
+    """A document of an example; `clone_score` is r of Liu et al. 2018, A.2.1, as calibrated."""
+
+    url: str
+    source: str
+    rank: int
+    warc_file: str
+    offset: int
+    digest: str
+    fetched_at: str
+    clone_score: float
+
+
+class Paragraph(NamedTuple):
+    """A paragraph of an example; `document` indexes its documents, `position` its page."""
+
+    text: str
+    document: int
+    position: int
+    score: float
+    rouge2_recall: float
+
+
+class Example(NamedTuple):
+    """One row of WikiSum, paragraphs best first. Graphs and ids are None until their stage ran."""
+
+    id: str
+    title: str
+    url: str
+    lead: str
+    sections: list[Section]
+    documents: list[Reference]
+    paragraphs: list[Paragraph]
+    similarity_graph: dict[str, list[Any]] | None = None
+    discourse_graph: dict[str, list[Any]] | None = None
+    title_ids: list[int] | None = None
+    lead_ids: list[int] | None = None
+    paragraph_ids: list[list[int]] | None = None
+
+
+_SECTIONS = _list(_struct(title=pa.string(), level=pa.int8(), text=pa.string()))
+_GRAPH = _struct(source=_list(pa.int16()), target=_list(pa.int16()), weight=_list(pa.float32()))
+
+ARTICLE = pa.schema(
+    {
+        "id": pa.string(),
+        "title": pa.string(),
+        "url": pa.string(),
+        "lead": pa.string(),
+        "sections": _SECTIONS,
+        "citations": _list(pa.string()),
+        "split": pa.string(),
+    }
+)
+WANTED = pa.schema(
+    {"url": pa.string(), "article": pa.string(), "source": pa.string(), "rank": pa.int32()}
+)
+DOCUMENT = pa.schema(
+    {
+        "url": pa.string(),
+        "source_url": pa.string(),
+        "title": pa.string(),
+        "paragraphs": _list(pa.string()),
+        "language": pa.string(),
+        "warc_file": pa.string(),
+        "offset": pa.int64(),
+        "length": pa.int64(),
+        "digest": pa.string(),
+        "fetched_at": pa.string(),
+    }
+)
+DROPPED = pa.schema(
+    {
+        "kind": pa.string(),
+        "article": pa.string(),
+        "url": pa.string(),
+        "stage": pa.string(),
+        "reason": pa.string(),
+        "file": pa.string(),
+        "offset": pa.int64(),
+        "detail": pa.string(),
+    }
+)
+EXAMPLE = pa.schema(
+    {
+        "id": pa.string(),
+        "title": pa.string(),
+        "url": pa.string(),
+        "lead": pa.string(),
+        "sections": _SECTIONS,
+        "documents": _list(
+            _struct(
+                url=pa.string(),
+                source=pa.string(),
+                rank=pa.int32(),
+                warc_file=pa.string(),
+                offset=pa.int64(),
+                digest=pa.string(),
+                fetched_at=pa.string(),
+                clone_score=pa.float32(),
+            )
+        ),
+        "paragraphs": _list(
+            _struct(
+                text=pa.string(),
+                document=pa.int32(),
+                position=pa.int32(),
+                score=pa.float32(),
+                rouge2_recall=pa.float32(),
+            )
+        ),
+        "similarity_graph": _GRAPH,
+        "discourse_graph": _GRAPH,
+        "title_ids": _list(pa.uint16()),
+        "lead_ids": _list(pa.uint16()),
+        "paragraph_ids": _list(_list(pa.uint16())),
+    }
+)
+
+
+def to_table(records: Iterable[tuple], schema: pa.Schema) -> pa.Table:
+    """The records as an Arrow table, columns in the order of `schema`.
+
+    Raises pa.ArrowInvalid (or OverflowError) if a value does not fit its column.
+    """
+    rows = list(records)
+    columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
+    arrays = [pa.array(list(c), f.type) for c, f in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def example_from_row(row: dict[str, Any]) -> Example:
+    """The Example in one row of a shard, as `pyarrow` gives it (`Table.to_pylist`)."""
+    return Example(**row)._replace(
+        sections=[Section(**s) for s in row["sections"]],
+        documents=[Reference(**d) for d in row["documents"]],
+        paragraphs=[Paragraph(**p) for p in row["paragraphs"]],
+    )
+
+
+def article_from_row(row: dict[str, Any]) -> Article:
+    """The Article in one row of `articles/`."""
+    return Article(**row)._replace(sections=[Section(**s) for s in row["sections"]])

