@@ -1,0 +1,90 @@
+"""Is this page, or this paragraph, a copy of the article?
+
+The document rule of Liu et al. 2018 (A.2.1), r(d, a) = max over sections s of
+|uni(d) & uni(s)| / |uni(s)|, drops long honest pages: any long text holds half of the distinct
+words of a short section. The calibrated rule keeps its form and counts runs of three words in
+place of words, in sections that have enough of them; benchmarks/clones.md has the measurement.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from crawl.tokens import terms
+
+SHINGLE_WORDS = {"calibrated": 3, "literal": 1}
+MIN_SECTION_SHINGLES = {"calibrated": 30, "literal": 1}
+
+Shingle = tuple[str, ...]
+
+
+class ArticleShingles(NamedTuple):
+    """An article ready to be compared: the sections that hold each shingle, and their sizes."""
+
+    rule: str
+    sections_by_shingle: dict[Shingle, list[int]]
+    sizes: list[int]
+
+
+def shingles(words: Sequence[str], length: int) -> Iterable[Shingle]:
+    """All runs of `length` words."""
+    return zip(*(words[i:] for i in range(length)), strict=False)
+
+
+def article_shingles(
+    lead: str,
+    sections: Sequence[str],
+    rule: str = "calibrated",
+    min_section_shingles: int | None = None,
+) -> ArticleShingles:
+    """The lead and each section as sets of shingles.
+
+    Sections with fewer than the rule's minimum are taken together, as one; they count if they
+    have enough then, or if the article has no other. Raises ValueError for an unknown rule.
+    """
+    if rule not in SHINGLE_WORDS:
+        raise ValueError(f"no clone rule {rule!r}; there are {', '.join(SHINGLE_WORDS)}")
+    length = SHINGLE_WORDS[rule]
+    least = MIN_SECTION_SHINGLES[rule] if min_section_shingles is None else min_section_shingles
+    long, rest = [], set()
+    for text in [lead, *sections]:
+        found = set(shingles(terms(text), length))
+        if len(found) >= least:
+            long.append(found)
+        else:
+            rest |= found
+    if rest and (len(rest) >= least or not long):
+        long.append(rest)
+    by_shingle: dict[Shingle, list[int]] = {}
+    for number, found in enumerate(long):
+        for shingle in found:
+            by_shingle.setdefault(shingle, []).append(number)
+    return ArticleShingles(rule, by_shingle, [len(found) for found in long])
+
+
+def clone_score(paragraphs: Iterable[str], article: ArticleShingles) -> float:
+    """The greatest share of a section's shingles that the document holds, in 0..1."""
+    length = SHINGLE_WORDS[article.rule]
+    sections_by_shingle = article.sections_by_shingle
+    found: set[Shingle] = set()
+    for paragraph in paragraphs:
+        found.update(filter(sections_by_shingle.__contains__, shingles(terms(paragraph), length)))
+    counts = [0] * len(article.sizes)
+    for shingle in found:
+        for section in sections_by_shingle[shingle]:
+            counts[section] += 1
+    return max((c / size for c, size in zip(counts, article.sizes, strict=True)), default=0.0)
+
+
+def lead_bigrams(lead: str) -> frozenset[Shingle]:
+    """The distinct bigrams of a lead."""
+    return frozenset(shingles(terms(lead), 2))
+
+
+def paragraph_clone_score(words: Sequence[str], bigrams: frozenset[Shingle]) -> float:
+    """The share of the lead's bigrams that a paragraph, given as terms, holds.
+
+    Liu & Lapata 2019 (section 4) drop paragraphs over 0.8. A lead of one word has no bigram: 0.
+    """
+    if not bigrams or len(words) <= len(bigrams) // 2:  # too few words for most of the bigrams
+        return 0.0
+    return len(bigrams.intersection(shingles(words, 2))) / len(bigrams)

@@ -1,0 +1,143 @@
+"""Which paragraphs are prose worth keeping, and the reason why not."""
+
+import re
+from functools import cache
+
+MIN_WORDS = 6
+MAX_WORDS = 500
+_WORD = re.compile(r"\S*\w\S*")
+_LETTER = re.compile(r"[^\W\d_]")
+# A sentence's end: a full stop or its kin in other scripts, after a word, before space or the end.
+_SENTENCE_END = re.compile(r"\w[\"'”’»)\]]*[.!?…][\"'”’»)\]]*(?=\s|$|\[)|[。！？｡।॥؟۔።]")
+_SENTENCE_BREAK = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+|(?<=[。！？｡।॥؟۔።])")
+_WORDS_BEFORE = re.compile(r"[^\W\d_]{2,}")
+_BOILERPLATE = re.compile(
+    r"\b(?:(?:we|this (?:web)?site|our (?:web)?site|by continuing)\b.{0,60}\bcookies?"
+    r"|cookies? (?:policy|settings|preferences|consent)|accept (?:all )?cookies"
+    r"|all rights reserved|copyright ©|© ?(?:copyright )?\d{4}|terms (?:of (?:use|service)|and "
+    r"conditions)\b.{0,40}\bprivacy|privacy policy\b.{0,40}\bterms"
+    r"|(?:enable|turn on|requires?|support) javascript|javascript (?:is|to be) "
+    r"(?:disabled|enabled|required)"
+    r"|sign up (?:for|to) (?:our|the|receive)|subscribe (?:to|for|now)\b"
+    r"|(?:your|an?) e-?mail address will (?:not|never)|log ?in to (?:post|leave|comment)"
+    r"|leave a (?:reply|comment)|share (?:this|on) (?:article|facebook|twitter|story|page)"
+    r"|click here to|please (?:upgrade|update) your browser|(?:download|install) (?:the|our) app"
+    r"|skip to (?:main )?content|powered by wordpress|follow us on)",
+    re.IGNORECASE,
+)
+MAX_BOILERPLATE_WORDS = 60
+_T2T_TOKENS = re.compile(r"[^\W_]+|[!-/:-@\[-`{-~]")
+
+
+def drop_reason(paragraph: str, language: str | None = None) -> str | None:
+    """Why a paragraph is no prose for a summary, or None if it is.
+
+    `too_short` (under 6 words), `no_letters`, `no_sentence` (no full stop or its kin closes three
+    words; questions and exclamations count, unlike in the filter of the original dataset),
+    `boilerplate` (short, and speaks of cookies, subscriptions, rights ...), `other_language`
+    (its script is not that of `language`).
+    """
+    words = _WORD.findall(paragraph)
+    if not _LETTER.search(paragraph):
+        return "no_letters"
+    is_spaced = _is_spaced(paragraph)
+    if (is_spaced and len(words) < MIN_WORDS) or (not is_spaced and len(paragraph) < 3 * MIN_WORDS):
+        return "too_short"
+    if not _has_sentence(paragraph):
+        return "no_sentence"
+    if len(words) <= MAX_BOILERPLATE_WORDS and _BOILERPLATE.search(paragraph):
+        return "boilerplate"
+    if language is not None and not _in_script(paragraph, language):
+        return "other_language"
+    return None
+
+
+def t2t_drop_reason(paragraph: str) -> str | None:
+    """The filter of the original dataset to the letter: 6 tokens, an ASCII letter, a sentence.
+
+    A sentence is a `.` token that closes at least three purely alphabetic tokens.
+    """
+    tokens = _T2T_TOKENS.findall(paragraph.lower())
+    if len(tokens) < MIN_WORDS:
+        return "too_short"
+    if not re.search("[a-z]", paragraph.lower()):
+        return "no_letters"
+    count = 0
+    for token in tokens:
+        if token == ".":
+            if count >= 3:
+                return None
+            count = 0
+        elif token.isalpha():
+            count += 1
+    return "no_sentence"
+
+
+def _is_spaced(paragraph: str) -> bool:
+    """Whether words are parted by spaces, as they are not in Chinese, Japanese or Thai."""
+    unspaced = sum("\u0e00" <= c <= "\u0eff" or "\u3040" <= c <= "\u9fff" for c in paragraph)
+    return unspaced < len(paragraph) / 4
+
+
+def _has_sentence(paragraph: str) -> bool:
+    start = 0
+    for match in _SENTENCE_END.finditer(paragraph):
+        before = paragraph[start : match.end()]
+        if match[0][0] in "。！？｡।॥؟۔።" or len(_WORDS_BEFORE.findall(before)) >= 3:
+            return True
+        start = match.end()
+    return False
+
+
+@cache
+def _script(language: str) -> re.Pattern[str] | None:
+    """The letters that a language is written with, for those that share no script with Latin."""
+    ranges = {
+        "ru uk be bg mk sr kk ky mn tg": "\u0400-\u052f",
+        "el": "\u0370-\u03ff\u1f00-\u1fff",
+        "he yi": "\u0590-\u05ff",
+        "ar fa ur ps ug": "\u0600-\u06ff\u0750-\u077f",
+        "hi mr ne sa": "\u0900-\u097f",
+        "bn as": "\u0980-\u09ff",
+        "ta": "\u0b80-\u0bff",
+        "th": "\u0e00-\u0e7f",
+        "ka": "\u10a0-\u10ff",
+        "hy": "\u0530-\u058f",
+        "ko": "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af\u4e00-\u9fff",
+        "zh": "\u3400-\u9fff",
+        "ja": "\u3040-\u30ff\u3400-\u9fff",
+    }
+    for languages, letters in ranges.items():
+        if language in languages.split():
+            return re.compile(f"[{letters}]")
+    latin = "a-zA-Z\u00c0-\u024f\u1e00-\u1eff"
+    return re.compile(f"[{latin}]")
+
+
+def _in_script(paragraph: str, language: str) -> bool:
+    """Whether at least half of the letters are of the language's script."""
+    if paragraph.isascii() and language in ("en", "de", "fr", "es", "it", "pl", "pt", "nl"):
+        return True
+    letters = len(_LETTER.findall(paragraph))
+    pattern = _script(language)
+    return pattern is None or len(pattern.findall(paragraph)) * 2 >= letters
+
+
+def split_long(paragraph: str, max_words: int = MAX_WORDS) -> list[str]:
+    """The paragraph, or pieces of at most `max_words` words that break at ends of sentences.
+
+    A sentence that is longer is cut between words. Pages with no block tags come as one paragraph.
+    """
+    words = paragraph.split()
+    if len(words) <= max_words:
+        return [paragraph]
+    pieces: list[list[str]] = [[]]
+    for sentence in _SENTENCE_BREAK.split(paragraph):
+        rest = sentence.split()
+        if len(pieces[-1]) + len(rest) > max_words and pieces[-1]:
+            pieces.append([])
+        while len(rest) > max_words:
+            pieces[-1], rest = rest[:max_words], rest[max_words:]
+            pieces.append([])
+        pieces[-1] += rest
+    return [" ".join(piece) for piece in pieces if piece]
