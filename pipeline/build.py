@@ -5,20 +5,21 @@
 Each function runs one stage, or finds it done before, and gives back its record.
 """
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import asdict, replace
 from typing import Any
 
 from crawl.dump import dump_language, open_dump
 from pipeline import files, report
-from pipeline.card import write_card
+from pipeline.card import CARD, write_card
 from pipeline.encode_subwords import MODEL, EncodeShard, TrainVocab
 from pipeline.files import InputFile
-from pipeline.join_pages import JoinPages
+from pipeline.join_pages import SIZES_FOLDER, JoinPages
 from pipeline.link_paragraphs import LinkShard
 from pipeline.manifest import write_manifest
 from pipeline.options import SPLIT_FRACTIONS, VERSION, Settings
 from pipeline.progress import Ticker
-from pipeline.read_articles import DumpRange, ReadDump, is_index, plan_parts
+from pipeline.read_articles import ReadDump, is_index, plan_parts
 from pipeline.records import FORMAT_VERSION, SPLITS
 from pipeline.run import Job, Stage, run_parts, run_stage
 from pipeline.scan_pages import ScanFile
@@ -27,30 +28,34 @@ from pipeline.workspace import JobFailed, StageResult
 
 JOINED, LINKED, EXAMPLES = ".work/joined", ".work/linked", "examples"
 ARTICLES_PER_SHARD = 4096
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """The files that a build reads."""
-
-    articles: list[InputFile]
-    warcs: list[InputFile]
-    search_results: list[InputFile]
-    titles: list[InputFile]
+ORDER = ("articles", "wanted", "scan", "examples", "graphs", "vocab", "tokenize")
 
 
 def _identity(inputs: list[InputFile]) -> list[list[Any]]:
     return [[f.name, f.size_bytes, f.modified] for f in inputs]
 
 
-def _metadata(**settings: Any) -> dict[str, str]:
-    """What every shard says of its origin; nothing here may depend on the machine or the run."""
-    plain = {name: repr(value) for name, value in settings.items()}
-    return {"wikisum.version": VERSION, "wikisum.format": FORMAT_VERSION, **plain}
+def _described(inputs: list[InputFile]) -> list[dict[str, Any]]:
+    return [{"name": f.name, "path": f.path, "bytes": f.size_bytes} for f in inputs]
+
+
+def _metadata(settings: Settings, stage: str) -> dict[str, str]:
+    """What a shard says of its origin: the settings of the stages up to its own, no paths."""
+    plain = {}
+    for name in ORDER[: ORDER.index(stage) + 1]:
+        if hasattr(settings, name):
+            plain[name] = asdict(getattr(settings, name))
+            plain[name].pop("titles", None)
+            plain[name].pop("vocab", None)
+    return {
+        "wikisum.version": VERSION,
+        "wikisum.format": FORMAT_VERSION,
+        "wikisum.settings": json.dumps(plain, sort_keys=True),
+    }
 
 
 def language_of(dump: list[InputFile]) -> str:
-    """The language that the first dump file names, or English."""
+    """The language that the first dump file names, or English. Raises ValueError for no dump."""
     for file in dump:
         if not is_index(file):
             with files.open_input(file.path) as raw:
@@ -58,88 +63,105 @@ def language_of(dump: list[InputFile]) -> str:
     raise ValueError("--articles names no dump, only an index")
 
 
-def read_articles(job: Job, inputs: Inputs, settings: Settings) -> StageResult:
+def with_language(settings: Settings, language: str) -> Settings:
+    """The settings with the dump's language where none is named."""
+    return replace(
+        settings,
+        scan=replace(settings.scan, language=settings.scan.language or language),
+        examples=replace(settings.examples, language=settings.examples.language or language),
+    )
+
+
+def read_articles(
+    job: Job, settings: Settings, dump: list[InputFile], titles: list[InputFile]
+) -> StageResult:
     """Dump files -> `articles/`."""
     own = settings.articles
-    language = language_of(inputs.articles)
-    tasks: list[list[DumpRange]] = plan_parts(inputs.articles, own.limit)
-    key = {
-        "settings": [own.split, own.limit],
-        "inputs": _identity(inputs.articles + inputs.titles),
-    }
+    tasks = plan_parts(dump, own.limit)
     stage = Stage(
         "articles",
         "articles",
         ("articles/articles-", "dropped/dropped-articles-"),
-        key,
+        {"settings": [own.split, own.limit], "inputs": _identity(dump + titles)},
         len(tasks),
         sum(r.work for task in tasks for r in task),
+        {"settings": asdict(own), "inputs": {"articles": _described(dump)}},
     )
     do = ReadDump(
         job.workspace.out,
         len(tasks),
         own,
-        language,
-        _metadata(split=own.split),
+        language_of(dump),
+        _metadata(settings, "articles"),
         Ticker(job.progress_folder),
     )
     result = run_parts(job, stage, tasks, do)
     if not result.counts.get("articles_out"):
-        raise JobFailed(f"no article was found in {', '.join(f.path for f in inputs.articles)}")
+        raise JobFailed(
+            f"no article was found in {', '.join(f.path for f in dump)} "
+            f"(see {job.workspace.path('dropped')})"
+        )
     return result
 
 
 def want_pages(
-    job: Job, inputs: Inputs, settings: Settings, articles: StageResult
+    job: Job, settings: Settings, search_results: list[InputFile], articles: StageResult
 ) -> StageResult:
     """`articles/` and search results -> `wanted/`."""
+    own = settings.wanted
     shard_count = max(1, articles.counts["articles_out"] // ARTICLES_PER_SHARD)
-    key = {
-        "settings": settings.wanted.corpus,
-        "inputs": _identity(inputs.search_results),
-        "articles": articles.fingerprint,
-    }
-    outputs = ("wanted/wanted-", "dropped/dropped-wanted-")
-    stage = Stage("wanted", "references", outputs, key, shard_count)
-    workspace = job.workspace
-    construct = WantPages(
-        workspace.out,
-        [workspace.path(p) for p in articles.paths("articles/")],
-        inputs.search_results,
-        settings.wanted.corpus,
-        bool(inputs.titles or settings.articles.limit),
+    stage = Stage(
+        "wanted",
+        "references",
+        ("wanted/wanted-", "dropped/dropped-wanted-"),
+        {
+            "settings": own.corpus,
+            "inputs": _identity(search_results),
+            "before": articles.fingerprint,
+        },
         shard_count,
-        _metadata(corpus=settings.wanted.corpus),
+        facts={
+            "settings": asdict(own),
+            "inputs": {"search_results": _described(search_results)},
+        },
+    )
+    sliced = articles.facts["settings"]
+    construct = WantPages(
+        job.workspace.out,
+        [job.workspace.path(p) for p in articles.paths("articles/")],
+        search_results,
+        own.corpus,
+        bool(sliced["titles"] or sliced["limit"]),
+        shard_count,
+        _metadata(settings, "wanted"),
     )
     return run_stage(job, stage, lambda pipeline, _, parts: construct(pipeline, parts))
 
 
-def scan_pages(job: Job, inputs: Inputs, settings: Settings, wanted: StageResult) -> StageResult:
+def scan_pages(
+    job: Job, settings: Settings, warcs: list[InputFile], wanted: StageResult
+) -> StageResult:
     """WARC files -> `documents/`."""
     own = settings.scan
-    key = {
-        "settings": repr(own),
-        "inputs": _identity(inputs.warcs),
-        "wanted": wanted.fingerprint,
-    }
     stage = Stage(
         "scan",
         "pages",
         ("documents/documents-", "dropped/dropped-scan-"),
-        key,
-        len(inputs.warcs),
-        sum(f.size_bytes for f in inputs.warcs),
+        {"settings": asdict(own), "inputs": _identity(warcs), "before": wanted.fingerprint},
+        len(warcs),
+        sum(f.size_bytes for f in warcs),
+        {"settings": asdict(own), "inputs": {"warcs": _described(warcs)}},
     )
     do = ScanFile(
         job.workspace.out,
-        len(inputs.warcs),
+        len(warcs),
         own,
         tuple(job.workspace.path(p) for p in wanted.paths("wanted/")),
         wanted.fingerprint,
-        _metadata(extractor=own.extractor, language=own.language),
+        _metadata(settings, "scan"),
         Ticker(job.progress_folder),
     )
-    return run_parts(job, stage, list(inputs.warcs), do)
+    return run_parts(job, stage, list(warcs), do)
 
 
 def shards_by_split(settings: Settings, article_count: int) -> dict[str, int]:
@@ -153,20 +175,11 @@ def shards_by_split(settings: Settings, article_count: int) -> dict[str, int]:
 
 
 def join_pages(
-    job: Job,
-    settings: Settings,
-    articles: StageResult,
-    wanted: StageResult,
-    scan: StageResult,
+    job: Job, settings: Settings, articles: StageResult, wanted: StageResult, scan: StageResult
 ) -> StageResult:
     """`articles/`, `wanted/`, `documents/` -> examples without graphs and ids."""
     own = settings.examples
     by_split = shards_by_split(settings, articles.counts["articles_out"])
-    key = {
-        "settings": repr(own),
-        "shards": by_split,
-        "before": [articles.fingerprint, wanted.fingerprint, scan.fingerprint],
-    }
 
     def paths(result: StageResult, prefix: str) -> list[str]:
         return [job.workspace.path(p) for p in result.paths(prefix)]
@@ -180,33 +193,47 @@ def join_pages(
         paths(scan, "dropped/"),
         own,
         by_split,
-        _metadata(examples=own),
+        _metadata(settings, "examples"),
         Ticker(job.progress_folder),
     )
-    outputs = (f"{JOINED}/", "dropped/dropped-examples-")
-    count = articles.counts["articles_out"]
-    stage = Stage("examples", "articles", outputs, key, construct.part_count, count)
+    stage = Stage(
+        "examples",
+        "articles",
+        (f"{JOINED}/", f"{SIZES_FOLDER}/", "dropped/dropped-examples-"),
+        {
+            "settings": asdict(own),
+            "shards": by_split,
+            "before": [articles.fingerprint, wanted.fingerprint, scan.fingerprint],
+        },
+        construct.part_count,
+        articles.counts["articles_out"],
+        {"settings": asdict(own)},
+    )
     result = run_stage(job, stage, lambda pipeline, _, parts: construct(pipeline, parts))
     if not result.counts.get("examples_out"):
         raise JobFailed(
-            f"no article met a page that it wants: of {wanted.counts.get('references_out', 0)} "
-            f"wanted URLs {result.counts.get('dropped_reference_not_in_crawl', 0)} are not in the "
-            f"crawl (see {job.workspace.path('dropped')})"
+            f"no article became an example: of {wanted.counts.get('references_out', 0)} wanted "
+            f"pages {result.counts.get('dropped_reference_not_in_crawl', 0)} are not in the crawl "
+            f"(see {job.workspace.path('dropped')})"
         )
     return result
 
 
-def link_paragraphs(
-    job: Job, settings: Settings, examples: StageResult, folder: str = LINKED
-) -> StageResult:
+def link_paragraphs(job: Job, settings: Settings, examples: StageResult) -> StageResult:
     """Example shards -> the same with graphs."""
     own = settings.graphs
     tasks = examples.paths(JOINED)
-    key = {"settings": repr(own), "folder": folder, "examples": examples.fingerprint}
-    count = examples.counts["examples_out"]
-    stage = Stage("graphs", "paragraphs", (f"{folder}/",), key, len(tasks), count)
-    metadata = _metadata(examples=settings.examples, graphs=own)
-    do = LinkShard(job.workspace.out, folder, own, metadata, Ticker(job.progress_folder))
+    stage = Stage(
+        "graphs",
+        "paragraphs",
+        (f"{LINKED}/",),
+        {"settings": asdict(own), "before": examples.fingerprint},
+        len(tasks),
+        examples.counts["examples_out"],
+        {"settings": asdict(own)},
+    )
+    metadata = _metadata(settings, "graphs")
+    do = LinkShard(job.workspace.out, LINKED, own, metadata, Ticker(job.progress_folder))
     return run_parts(job, stage, tasks, do)
 
 
@@ -216,61 +243,79 @@ def train_vocab(
     """Training examples -> `vocab/`."""
     own = settings.vocab
     paths = [p for p in examples.paths(JOINED) if "/train-" in p]
-    key = {
-        "settings": [own.vocab_size, own.sample],
-        "inputs": _identity(vocab),
-        "examples": examples.fingerprint,
-    }
     count = examples.counts["examples_out"]
-    stage = Stage("vocab", "examples", ("vocab/wikisum.",), key, 1, count)
+    stage = Stage(
+        "vocab",
+        "examples",
+        ("vocab/wikisum.",),
+        {
+            "settings": [own.vocab_size, own.sample],
+            "inputs": _identity(vocab),
+            "before": examples.fingerprint,
+        },
+        1,
+        count,
+        {"settings": asdict(own), "inputs": {"vocab": _described(vocab)}},
+    )
     text_count = examples.counts["paragraphs_out"] + 2 * count
     do = TrainVocab(job.workspace.out, own, text_count, Ticker(job.progress_folder))
     result = run_parts(job, stage, [paths], do)
     size = result.facts["vocab_size"]
-    if not vocab and size < own.vocab_size and not result.skipped:
+    if not vocab and size < own.vocab_size:
         job.to.write(
-            f"{'':<9} the training text gives {size:,} subwords, not {own.vocab_size:,}\n"
+            f"{'':<9} the training text gives only {size:,} subwords, not {own.vocab_size:,}\n"
         )
     return result
 
 
-def encode_subwords(job: Job, linked: StageResult, vocab: StageResult) -> StageResult:
-    """Linked examples and a vocabulary -> `examples/`."""
+def encode_subwords(
+    job: Job, settings: Settings, linked: StageResult, vocab: StageResult | None
+) -> StageResult:
+    """Linked examples and a vocabulary -> `examples/`; without a vocabulary the ids are null."""
     tasks = linked.paths(LINKED)
-    key = {"linked": linked.fingerprint, "vocab": vocab.fingerprint}
-    count = linked.counts["examples_out"]
-    stage = Stage("tokenize", "examples", (f"{EXAMPLES}/",), key, len(tasks), count)
-    (model,) = (f for f in vocab.files if f.path == MODEL)
-    do = EncodeShard(
-        job.workspace.out,
-        EXAMPLES,
-        model.sha256,
-        _metadata(vocab=model.sha256),
-        Ticker(job.progress_folder),
+    model = next((f for f in vocab.files if f.path == MODEL), None) if vocab else None
+    stage = Stage(
+        "tokenize",
+        "examples",
+        (f"{EXAMPLES}/",),
+        {"before": [linked.fingerprint, vocab.fingerprint if vocab else None]},
+        len(tasks),
+        linked.counts["examples_out"],
+        {"settings": {"vocab_sha256": model.sha256 if model else None}},
     )
+    metadata = _metadata(settings, "vocab" if vocab else "graphs")
+    sha256 = model.sha256 if model else None
+    do = EncodeShard(job.workspace.out, EXAMPLES, sha256, metadata, Ticker(job.progress_folder))
     return run_parts(job, stage, tasks, do)
 
 
-def with_language(settings: Settings, language: str) -> Settings:
-    """The settings with the dump's language where none is named."""
-    return replace(
-        settings,
-        scan=replace(settings.scan, language=settings.scan.language or language),
-        examples=replace(settings.examples, language=settings.examples.language or language),
-    )
+def finish(job: Job, stages: list[StageResult]) -> dict[str, Any]:
+    """Write report, card and manifest for what the stages made; give the manifest back."""
+    by_name = {stage.stage: stage for stage in stages}
+    encoded, joined = by_name["tokenize"], by_name["examples"]
+    report.write_report(job, stages, encoded)
+    language = joined.facts["settings"]["language"]
+    write_card(job.workspace, language, report.split_rows(encoded), joined)
+    return write_manifest(job.workspace, stages, [report.REPORT, CARD])
 
 
-def build(job: Job, inputs: Inputs, settings: Settings, vocab: list[InputFile]) -> dict[str, Any]:
-    """Run every stage that is not done, write report, card and manifest; give the manifest back."""
-    settings = with_language(settings, language_of(inputs.articles))
-    articles = read_articles(job, inputs, settings)
-    wanted = want_pages(job, inputs, settings, articles)
-    scan = scan_pages(job, inputs, settings, wanted)
+def build(
+    job: Job,
+    settings: Settings,
+    *,
+    dump: list[InputFile],
+    titles: list[InputFile],
+    search_results: list[InputFile],
+    warcs: list[InputFile],
+    vocab: list[InputFile],
+) -> dict[str, Any]:
+    """Run every stage that is not done before, and finish; give the manifest back."""
+    settings = with_language(settings, language_of(dump))
+    articles = read_articles(job, settings, dump, titles)
+    wanted = want_pages(job, settings, search_results, articles)
+    scan = scan_pages(job, settings, warcs, wanted)
     examples = join_pages(job, settings, articles, wanted, scan)
     linked = link_paragraphs(job, settings, examples)
     vocabulary = train_vocab(job, settings, vocab, examples)
-    encoded = encode_subwords(job, linked, vocabulary)
-    stages = [articles, wanted, scan, examples, linked, vocabulary, encoded]
-    reported = report.write_report(job, stages, encoded)
-    write_card(job.workspace, stages, settings)
-    return write_manifest(job.workspace, inputs, settings, [*stages, reported])
+    encoded = encode_subwords(job, settings, linked, vocabulary)
+    return finish(job, [articles, wanted, scan, examples, linked, vocabulary, encoded])

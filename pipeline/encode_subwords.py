@@ -136,21 +136,27 @@ def encode(example: Example, processor: sentencepiece.SentencePieceProcessor) ->
 
 @dataclass(frozen=True)
 class EncodeShard:
-    """One shard of examples -> the shard of that name in `folder`, with subword ids."""
+    """One shard of examples -> the shard of that name in `folder`, with subword ids.
+
+    Without a vocabulary the ids stay null.
+    """
 
     out: str
     folder: str
-    vocab_sha256: str
+    vocab_sha256: str | None
     metadata: dict[str, str]
     ticker: Ticker
 
     def __call__(self, index: int, path: str) -> PartResult:
         counts: Counter[str] = Counter()
-        processor = _processor(files.join(self.out, MODEL), self.vocab_sha256)
+        model = files.join(self.out, MODEL)
+        processor = _processor(model, self.vocab_sha256) if self.vocab_sha256 else None
         target = files.join(self.folder, os.path.basename(path))
         with ShardWriter(self.out, target, EXAMPLE, self.metadata) as writer:
             for row in read_rows(files.join(self.out, path)):
-                example = encode(example_from_row(row), processor)
+                example = example_from_row(row)
+                if processor is not None:
+                    example = encode(example, processor)
                 writer.write(example)
                 counts["examples_out"] += 1
                 counts["subwords_out"] += sum(map(len, example.paragraph_ids or []))

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import apache_beam as beam
 import zstandard
@@ -18,6 +19,7 @@ from pipeline.progress import Ticker
 from pipeline.records import (
     DROPPED,
     EXAMPLE,
+    SIZES,
     SPLITS,
     Article,
     Document,
@@ -26,11 +28,14 @@ from pipeline.records import (
     Paragraph,
     Reference,
     Section,
+    Sizes,
     article_from_row,
 )
 from pipeline.run import count
 from pipeline.shards import ShardWriter, read_rows
 from pipeline.workspace import PartResult, Parts
+
+SIZES_FOLDER = ".work/sizes"
 
 
 def pack(plain: object) -> bytes:
@@ -132,7 +137,7 @@ class JoinPages:
         return before + int(article, 16) % self.shards_by_split[split]
 
     def __call__(self, pipeline: beam.Pipeline, parts: Parts) -> None:
-        def read(name: str, paths: list[str], function: object) -> beam.PCollection:
+        def read(name: str, paths: list[str], function: object) -> Any:
             return (
                 pipeline
                 | f"Paths of {name}" >> beam.Create(paths, reshuffle=False)
@@ -189,6 +194,8 @@ class JoinPages:
             yield part, ("dropped", article.id, pack(row))
         if made.example:
             yield part, ("example", article.id, pack(made.example))
+        if made.sizes:
+            yield part, ("sizes", article.id, pack(made.sizes))
         yield part, ("counts", article.id, pack(made.counts))
         self.ticker.add(items=1, work=1)
 
@@ -201,10 +208,14 @@ class JoinPages:
         dropped = ShardWriter(
             self.out, f"dropped/dropped-examples-{name}.parquet", DROPPED, self.metadata
         )
-        with examples, dropped:
+        sizes = ShardWriter(self.out, f"{SIZES_FOLDER}/{name}.parquet", SIZES, self.metadata)
+        writers = (examples, dropped, sizes)
+        with examples, dropped, sizes:
             for kind, _, data in rows:
                 if kind == "example":
                     examples.write(_example(unpack(data)))
+                elif kind == "sizes":
+                    sizes.write(Sizes(*unpack(data)))
                 elif kind == "counts":
                     counts.update(dict(unpack(data)))
                 elif kind in ("dropped", "missed"):
@@ -213,7 +224,7 @@ class JoinPages:
                     # what make_example dropped stands in its own counts
                     counts[f"dropped_{row.kind}_{row.reason}"] += kind == "missed"
         self.ticker.flush()
-        result = PartResult([f for w in (examples, dropped) if (f := w.file)], dict(counts))
+        result = PartResult([f for w in writers if (f := w.file)], dict(counts))
         parts.record(index, result)
         count(STAGE, counts)
 

@@ -8,7 +8,6 @@ from graphs.discourse import discourse_graph
 from graphs.edges import Edges
 from graphs.entities import paragraph_entities
 from graphs.similarity import similarity_graph
-
 from pipeline import files
 from pipeline.options import GraphSettings
 from pipeline.progress import Ticker

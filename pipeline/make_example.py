@@ -3,14 +3,13 @@
 from collections import Counter
 from typing import NamedTuple
 
-from crawl.clones import article_terms, clone_score, lead_bigrams, paragraph_clone_score
-from ranker.rouge import rouge2_recall
-from ranker.select import best_within
-from ranker.tfidf import tfidf_scores
-
+from crawl.clones import article_shingles, clone_score, lead_bigrams, paragraph_clone_score
 from crawl.tokens import terms
 from pipeline.options import ExampleSettings
-from pipeline.records import Article, Document, Dropped, Example, Paragraph, Reference
+from pipeline.records import Article, Document, Dropped, Example, Paragraph, Reference, Sizes
+from ranker.rouge import rouge1_recall, rouge2_recall
+from ranker.select import best_within
+from ranker.tfidf import tfidf_scores
 
 STAGE = "examples"
 
@@ -24,9 +23,10 @@ class Found(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What became of an article: its example or None, all that was dropped, counts by reason."""
+    """What became of an article: its example (and sizes) or None, what was dropped, counts."""
 
     example: Example | None
+    sizes: Sizes | None
     dropped: list[Dropped]
     counts: dict[str, int]
 
@@ -38,10 +38,11 @@ def make_example(article: Article, found: list[Found], settings: ExampleSettings
     references: list[Reference] = []
     pool: list[tuple[str, int, int]] = []  # text, document, position
     seen: set[tuple[str, ...]] = set()
-    whole = article_terms(article.lead, [s.text for s in article.sections])
+    texts = [s.text for s in article.sections]
+    shingles = article_shingles(article.lead, texts, settings.clone_rule)
     bigrams = lead_bigrams(article.lead)
     for source, rank, document in sorted(found, key=_place):
-        score = clone_score(document.paragraphs, whole, settings.clone_rule)
+        score = clone_score(document.paragraphs, shingles)
         reason = _document_reason(document, score, len(references), settings)
         if reason is None:
             kept = []
@@ -71,12 +72,13 @@ def make_example(article: Article, found: list[Found], settings: ExampleSettings
     fate = _article_reason(references, settings)
     if fate is None:
         example = _ranked(article, references, pool, settings)
+        sizes = _sizes(article, references, pool)
         counts["paragraphs_out"] = len(example.paragraphs)
         counts["paragraphs_cut"] = len(pool) - len(example.paragraphs)
         counts["references_out"] = len(references)
         counts["examples_out"] = 1
     else:
-        example = None
+        example, sizes = None, None
         counts["paragraphs_article_dropped"] += len(pool)
         dropped.extend(
             Dropped("reference", article.id, r.url, STAGE, fate, r.warc_file, r.offset)
@@ -85,7 +87,7 @@ def make_example(article: Article, found: list[Found], settings: ExampleSettings
         dropped.append(Dropped("article", article.id, None, STAGE, fate, detail=article.title))
     for row in dropped:
         counts[f"dropped_{row.kind}_{row.reason}"] += 1
-    return Made(example, dropped, dict(counts))
+    return Made(example, sizes, dropped, dict(counts))
 
 
 def _place(found: Found) -> tuple[bool, int, str]:
@@ -107,7 +109,7 @@ def _document_reason(
 
 def _paragraph_reason(
     text: str,
-    bigrams: frozenset[tuple[str, str]],
+    bigrams: frozenset[tuple[str, ...]],
     seen: set[tuple[str, ...]],
     settings: ExampleSettings,
 ) -> str | None:
@@ -155,6 +157,26 @@ def _ranked(
         article.sections,
         references,
         paragraphs,
+    )
+
+
+def _sizes(
+    article: Article, references: list[Reference], pool: list[tuple[str, int, int]]
+) -> Sizes:
+    """What the article's input measures before it is ranked and cut."""
+    words = Counter[str]()
+    for text, document, _ in pool:
+        words[references[document].source] += len(text.split())
+    sources = Counter(r.source for r in references)
+    return Sizes(
+        article.id,
+        len(article.lead.split()),
+        sources["citation"],
+        words["citation"],
+        sources["search"],
+        words["search"],
+        len(pool),
+        rouge1_recall([text for text, _, _ in pool], article.lead),
     )
 
 

@@ -6,8 +6,7 @@ from importlib import metadata
 from typing import Any
 
 from pipeline import files
-from pipeline.files import InputFile
-from pipeline.options import VERSION, Settings
+from pipeline.options import VERSION
 from pipeline.records import FORMAT_VERSION
 from pipeline.workspace import MANIFEST, WORK, StageResult, Workspace
 
@@ -36,16 +35,8 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _described(inputs: list[InputFile]) -> list[dict[str, Any]]:
-    return [{"name": f.name, "path": f.path, "bytes": f.size_bytes} for f in inputs]
-
-
 def write_manifest(
-    workspace: Workspace,
-    inputs: dict[str, list[InputFile]],
-    settings: Settings,
-    stages: list[StageResult],
-    others: list[str],
+    workspace: Workspace, stages: list[StageResult], others: list[str]
 ) -> dict[str, Any]:
     """Write the manifest, the last file of a build, and give it back.
 
@@ -59,8 +50,8 @@ def write_manifest(
     }
     manifest = {
         "versions": versions(),
-        "settings": settings.as_dict(),
-        "inputs": {name: _described(group) for name, group in inputs.items()},
+        "settings": {stage.stage: stage.facts["settings"] for stage in stages},
+        "inputs": {k: v for stage in stages for k, v in stage.facts.get("inputs", {}).items()},
         "counts": {stage.stage: stage.counts for stage in stages},
         "seconds": {stage.stage: round(stage.seconds, 1) for stage in stages},
         "files": dict(sorted(shards.items())),

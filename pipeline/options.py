@@ -50,7 +50,7 @@ class WantedSettings:
 class ScanSettings:
     """How pages become documents."""
 
-    extractor: str = "fast"
+    extractor: str = "soup"
     language: str | None = None
     max_page_bytes: int = 16 << 20
 
@@ -104,9 +104,7 @@ class VocabSettings:
     vocab: str | None = None
 
     def __post_init__(self) -> None:
-        _require(
-            16 <= self.vocab_size <= 1 << 16, "--vocab-size must lie in 16..65536 (uint16 ids)"
-        )
+        _require(16 <= self.vocab_size <= 1 << 16, "--vocab-size must lie in 16..65536")
         _require(self.sample > 0, "--vocab-sample must be over 0")
 
 

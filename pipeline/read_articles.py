@@ -8,10 +8,9 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from crawl.dump import Page, bz2_stream_offsets, index_offsets, open_dump, read_pages, read_streams
+from crawl.errors import BadArticle
 from crawl.titles import article_id, normalise_title, split_of
 from crawl.wikitext import parse_article
-
-from crawl.errors import BadArticle
 from pipeline import files
 from pipeline.files import InputFile
 from pipeline.options import SPLIT_FRACTIONS, ArticleSettings
@@ -119,7 +118,8 @@ class ReadDump:
                         break
                 self.ticker.add(work=part.work)
         self.ticker.flush()
-        return PartResult([f for w in (articles, dropped) if (f := w.file)], dict(counts))
+        written = [f for w in (articles, dropped) if (f := w.file)]
+        return PartResult(written, dict(counts), {"language": self.language})
 
     def _take(
         self,

@@ -118,6 +118,22 @@ class Example(NamedTuple):
     paragraph_ids: list[list[int]] | None = None
 
 
+class Sizes(NamedTuple):
+    """What the input of an example measures before it is ranked and cut; words are unspaced runs.
+
+    `rouge1_recall` is that of the lead in all its paragraphs.
+    """
+
+    id: str
+    lead_words: int
+    citation_documents: int
+    citation_words: int
+    search_documents: int
+    search_words: int
+    paragraphs: int
+    rouge1_recall: float
+
+
 _SECTIONS = _list(_struct(title=pa.string(), level=pa.int8(), text=pa.string()))
 _GRAPH = _struct(source=_list(pa.int16()), target=_list(pa.int16()), weight=_list(pa.float32()))
 
@@ -194,6 +210,18 @@ EXAMPLE = pa.schema(
         "title_ids": _list(pa.uint16()),
         "lead_ids": _list(pa.uint16()),
         "paragraph_ids": _list(_list(pa.uint16())),
+    }
+)
+SIZES = pa.schema(
+    {
+        "id": pa.string(),
+        "lead_words": pa.int32(),
+        "citation_documents": pa.int32(),
+        "citation_words": pa.int32(),
+        "search_documents": pa.int32(),
+        "search_words": pa.int32(),
+        "paragraphs": pa.int32(),
+        "rouge1_recall": pa.float32(),
     }
 )
 

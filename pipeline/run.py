@@ -1,16 +1,17 @@
 """Run a stage: as a Beam pipeline over its parts, resumed, with progress and one-line errors."""
 
+import argparse
 import contextlib
 import os
 import pickle
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 import apache_beam as beam
-from apache_beam.metrics import Metrics
+from apache_beam.metrics.metric import Metrics
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from pipeline import files, progress
@@ -49,7 +50,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Stage:
-    """One step of the flow. `outputs` are the prefixes, under the output folder, of its files."""
+    """One step of the flow.
+
+    `outputs` are the prefixes, under the output folder, of its files; `key` is what its
+    fingerprint stands for; `facts` are kept with its result: settings, inputs.
+    """
 
     name: str
     unit: str
@@ -57,6 +62,7 @@ class Stage:
     key: Mapping[str, Any]
     part_count: int
     total_work: float = 0.0
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 class RunPart(beam.DoFn):
@@ -106,7 +112,9 @@ def run_stage(
         raise JobFailed(f"{stage.name}: part {missing} of {stage.part_count} was not written")
     whole = merge_parts(r for r in results if r is not None)
     seconds = time.monotonic() - start
-    result = StageResult(stage.name, key, whole.files, whole.counts, whole.facts, seconds)
+    result = StageResult(
+        stage.name, key, whole.files, whole.counts, {**stage.facts, **whole.facts}, seconds
+    )
     workspace.finish(result)
     shown = ", ".join(f"{n:,} {name}" for name, n in _shown(whole.counts))
     job.to.write(f"{stage.name:<9} {progress.clock(seconds)}  {shown}\n")
@@ -141,6 +149,26 @@ def run_parts(
         )
 
     return run_stage(job, stage, construct)
+
+
+def check_beam_flags(flags: list[str]) -> None:
+    """Raise ValueError for a flag that Beam does not have; Beam would pass over it."""
+    if not flags:
+        return
+    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
+    for options in _all_subclasses(PipelineOptions):
+        with contextlib.suppress(argparse.ArgumentError):
+            options._add_argparse_args(parser)
+    try:
+        _, unknown = parser.parse_known_args(flags)
+    except SystemExit as error:
+        raise ValueError(f"wrong Beam flags after --: {' '.join(flags)}") from error
+    if unknown:
+        raise ValueError(f"Beam has no flag {unknown[0]}")
+
+
+def _all_subclasses(root: type) -> list[Any]:
+    return [s for child in root.__subclasses__() for s in (child, *_all_subclasses(child))]
 
 
 def run_pipeline(job: Job, construct: Callable[[beam.Pipeline], None], most_workers: int) -> None:

@@ -3,16 +3,16 @@
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import numpy as np
 import pyarrow.parquet as pq
+
+from crawl.errors import BadPage, BadUrl
 from crawl.html import read_page
 from crawl.paragraphs import drop_reason, split_long
 from crawl.urls import canonical_url, url_key
 from crawl.warc import Capture, Rejected, read_captures
-
-from crawl.errors import BadPage, BadUrl
 from pipeline import files
 from pipeline.files import InputFile
 from pipeline.options import ScanSettings
@@ -86,7 +86,7 @@ class ScanFile:
 
         with documents, dropped, files.open_input(file.path) as raw:
             reader = CountingReader(raw, self.ticker)
-            for item in read_captures(reader, wanted, self.settings.max_page_bytes):
+            for item in read_captures(cast(BinaryIO, reader), wanted, self.settings.max_page_bytes):
                 result = self._document(item, file.name, counts)
                 self.ticker.add(items=1)
                 if isinstance(result, Document):

@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -136,7 +137,7 @@ def row_faults(
         if not 0 <= paragraph["document"] < len(documents):
             yield f"paragraphs: {number} is of document {paragraph['document']}, which is not there"
     scores = [p["score"] for p in paragraphs]
-    if any(a < b for a, b in zip(scores, scores[1:], strict=False)):
+    if any(a < b for a, b in pairwise(scores)):
         yield "paragraphs: not best first"
     bigrams = lead_bigrams(row["lead"])
     for number, paragraph in enumerate(paragraphs):

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import apache_beam as beam
-from crawl.titles import article_id
-from crawl.urls import canonical_url, unwrap_archive, url_key
 
 from crawl.errors import BadLine, BadUrl
+from crawl.titles import article_id
+from crawl.urls import canonical_url, unwrap_archive, url_key
 from pipeline import files
 from pipeline.files import InputFile
 from pipeline.records import DROPPED, WANTED, Dropped, Wanted
