@@ -63,6 +63,7 @@ class Guard:
                 [sys.executable, "-m", "crawl.guard", self._function],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,  # or it would hold open what its parent redirects
             )
         return self._child
 

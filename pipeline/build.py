@@ -97,9 +97,10 @@ def read_articles(
     )
     result = run_parts(job, stage, tasks, do)
     if not result.counts.get("articles_out"):
+        reasons = [n.removeprefix("dropped_") for n in result.counts if n.startswith("dropped_")]
         raise JobFailed(
-            f"no article was found in {', '.join(f.path for f in dump)} "
-            f"(see {job.workspace.path('dropped')})"
+            f"no article was found in {', '.join(f.path for f in dump)}: "
+            f"{', '.join(reasons) or 'none was selected'} (see {job.workspace.path('dropped')})"
         )
     return result
 

@@ -35,6 +35,7 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     settings = _settings(args)
     dump = files.expand(args.articles)
     warcs = files.expand(args.warcs)
+    vocab = _vocab(args.vocab)
     with _job(args, beam_flags) as job:
         manifest = flow.build(
             job,
@@ -43,7 +44,7 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
             titles=_optional(args.titles),
             search_results=files.expand(args.search_results),
             warcs=warcs,
-            vocab=_optional(args.vocab),
+            vocab=vocab,
         )
         summary.write_summary(manifest, job.workspace.out, sys.stdout)
     return DONE
@@ -93,7 +94,7 @@ def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Train a SentencePiece vocabulary, or take one; add subword ids to examples/."""
     from pipeline import build as flow
 
-    vocab = _optional(args.vocab)
+    vocab = _vocab(args.vocab)
     with _job(args, beam_flags) as job:
         before = [_done(job, stage) for stage in flow.ORDER[:5]]
         settings = _settings(args)
@@ -133,6 +134,18 @@ def _optional(path: str | None) -> list[Any]:
     from pipeline import files
 
     return files.expand([path]) if path else []
+
+
+def _vocab(path: str | None) -> list[Any]:
+    """The vocabulary file, if one is named. Raises ValueError if it is none."""
+    from pipeline import files
+    from pipeline.encode_subwords import load_model
+
+    found = _optional(path)
+    for file in found:
+        with files.open_input(file.path) as raw:
+            load_model(raw.read(), file.path)
+    return found
 
 
 def _done(job: "Job", stage: str) -> "StageResult":
@@ -180,18 +193,20 @@ def _settings(args: argparse.Namespace) -> "Settings":
     from pipeline import options
 
     given = vars(args)
-    groups = {
-        field.name: field.type(
-            **{
-                f.name: given[f"{field.name}.{f.name}"]
-                for f in dataclasses.fields(field.type)
-                if given.get(f"{field.name}.{f.name}") is not None
-            }
-        )
-        for field in dataclasses.fields(options.Settings)
-        if dataclasses.is_dataclass(field.type) and isinstance(field.type, type)
-    }
-    return options.Settings(**groups, shards=given.get("shards"))
+
+    def group(kind: Any, name: str) -> Any:
+        flags = {f.name: given.get(f"{name}.{f.name}") for f in dataclasses.fields(kind)}
+        return kind(**{flag: value for flag, value in flags.items() if value is not None})
+
+    return options.Settings(
+        group(options.ArticleSettings, "articles"),
+        group(options.WantedSettings, "wanted"),
+        group(options.ScanSettings, "scan"),
+        group(options.ExampleSettings, "examples"),
+        group(options.GraphSettings, "graphs"),
+        group(options.VocabSettings, "vocab"),
+        given.get("shards"),
+    )
 
 
 def _add_article_flags(parser: argparse.ArgumentParser) -> None:
@@ -217,6 +232,8 @@ def _add_scan_flags(parser: argparse.ArgumentParser) -> None:
                        help="citations, search or combined (default)")  # fmt: skip
     group.add_argument("--extractor", dest="scan.extractor", metavar="NAME",
                        help="how HTML becomes paragraphs (default soup)")  # fmt: skip
+    group.add_argument("--paragraph-rule", dest="scan.paragraph_rule", metavar="NAME",
+                       help="prose (default) or t2t: the original dataset's filter")  # fmt: skip
     group.add_argument("--max-page-bytes", dest="scan.max_page_bytes", type=int, metavar="N",
                        help="drop larger pages (default 16 MiB)")  # fmt: skip
 

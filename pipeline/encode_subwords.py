@@ -109,15 +109,15 @@ def _write(out: str, path: str, data: bytes) -> ShardFile:
     return ShardFile(path, 0, file.size_bytes, file.sha256)
 
 
-def load_model(model: bytes) -> sentencepiece.SentencePieceProcessor:
-    """The model, ready. Raises JobFailed if the bytes are no SentencePiece model of 65,536 ids."""
+def load_model(model: bytes, name: str = MODEL) -> sentencepiece.SentencePieceProcessor:
+    """The model, ready. Raises ValueError if it is no SentencePiece model of 65,536 ids or less."""
     processor = sentencepiece.SentencePieceProcessor()
     try:
         processor.LoadFromSerializedProto(model)
     except RuntimeError as error:
-        raise JobFailed("the vocabulary is no SentencePiece model") from error
+        raise ValueError(f"{name} is no SentencePiece model") from error
     if processor.get_piece_size() > 1 << 16:
-        raise JobFailed(f"{processor.get_piece_size()} subwords do not fit ids of 16 bits")
+        raise ValueError(f"{name}: {processor.get_piece_size()} subwords do not fit 16 bits")
     return processor
 
 

@@ -3,9 +3,12 @@
 import dataclasses
 from dataclasses import dataclass
 
+from crawl.html import EXTRACTORS
+
 VERSION = "0.1.0"
 CORPORA = ("citations", "search", "combined")
 CLONE_RULES = ("calibrated", "literal")
+PARAGRAPH_RULES = ("prose", "t2t")
 SPLIT_FRACTIONS = {
     "wikisum": (0.8, 0.1, 0.1),  # Liu et al. 2018, section 3
     "hierarchical": (0.9539, 0.0230, 0.0231),  # Liu & Lapata 2019, section 4
@@ -51,10 +54,18 @@ class ScanSettings:
     """How pages become documents."""
 
     extractor: str = "soup"
+    paragraph_rule: str = "prose"
     language: str | None = None
     max_page_bytes: int = 16 << 20
 
     def __post_init__(self) -> None:
+        _require(
+            self.extractor in EXTRACTORS, f"--extractor must be one of {', '.join(EXTRACTORS)}"
+        )
+        _require(
+            self.paragraph_rule in PARAGRAPH_RULES,
+            f"--paragraph-rule must be one of {', '.join(PARAGRAPH_RULES)}",
+        )
         _require(self.max_page_bytes > 0, "--max-page-bytes must be over 0")
 
 

@@ -5,6 +5,7 @@ import contextlib
 import os
 import pickle
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -156,7 +157,8 @@ def check_beam_flags(flags: list[str]) -> None:
     if not flags:
         return
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
-    for options in _all_subclasses(PipelineOptions):
+    children: list[Any] = _all_subclasses(PipelineOptions)
+    for options in children:
         with contextlib.suppress(argparse.ArgumentError):
             options._add_argparse_args(parser)
     try:
@@ -168,7 +170,11 @@ def check_beam_flags(flags: list[str]) -> None:
 
 
 def _all_subclasses(root: type) -> list[Any]:
-    return [s for child in root.__subclasses__() for s in (child, *_all_subclasses(child))]
+    found: list[Any] = []
+    child: Any
+    for child in root.__subclasses__():
+        found += [child, *_all_subclasses(child)]
+    return found
 
 
 def run_pipeline(job: Job, construct: Callable[[beam.Pipeline], None], most_workers: int) -> None:
@@ -208,11 +214,31 @@ def _chatter_to_log(job: Job) -> Iterator[None]:
         return
     os.makedirs(job.workspace.work(), exist_ok=True)
     saved = os.dup(2)
-    log = os.open(job.workspace.work(LOG), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    os.dup2(log, 2)
+    out_of_pipe, into_pipe = os.pipe()
+    log = threading.Thread(target=_drain, args=(out_of_pipe, job.workspace.work(LOG)), daemon=True)
+    log.start()
+    os.dup2(into_pipe, 2)
+    os.close(into_pipe)
     try:
         yield
     finally:
-        os.dup2(saved, 2)
+        os.dup2(saved, 2)  # closes the pipe, so that the thread ends
         os.close(saved)
+        log.join(timeout=10)
+
+
+def _drain(out_of_pipe: int, path: str) -> None:
+    """Write what comes out of the pipe to a file while there is room for it.
+
+    A worker whose own standard error fails, on a full disk say, would hang instead of failing.
+    """
+    log = None
+    with contextlib.suppress(OSError):
+        log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    while data := os.read(out_of_pipe, 1 << 16):
+        if log is not None:
+            with contextlib.suppress(OSError):
+                os.write(log, data)
+    os.close(out_of_pipe)
+    if log is not None:
         os.close(log)

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from crawl.errors import BadPage, BadUrl
 from crawl.html import read_page
-from crawl.paragraphs import drop_reason, split_long
+from crawl.paragraphs import drop_reason, split_long, t2t_drop_reason
 from crawl.urls import canonical_url, url_key
 from crawl.warc import Capture, Rejected, read_captures
 from pipeline import files
@@ -109,7 +109,7 @@ class ScanFile:
             return _dropped(item.url, error.reason, file, item.offset, str(error))
         kept = []
         for paragraph in (part for whole in page.paragraphs for part in split_long(whole)):
-            reason = drop_reason(paragraph, self.settings.language)
+            reason = self._drop_reason(paragraph)
             counts[f"paragraphs_{reason or 'kept'}"] += 1
             if reason is None:
                 kept.append(paragraph)
@@ -128,6 +128,11 @@ class ScanFile:
             digest=item.digest,
             fetched_at=item.fetched_at,
         )
+
+    def _drop_reason(self, paragraph: str) -> str | None:
+        if self.settings.paragraph_rule == "t2t":
+            return t2t_drop_reason(paragraph)
+        return drop_reason(paragraph, self.settings.language)
 
 
 def _dropped(url: str | None, reason: str, file: str, offset: int, detail: str) -> Dropped:
