@@ -123,7 +123,10 @@ class AtomicFile:
         view = memoryview(data)
         if self.closed:  # pyarrow's writer, collected after a failure, ends a file that is gone
             return view.nbytes
-        self._file.write(view)
+        try:
+            self._file.write(view)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self.path) from error
         self._hash.update(view)
         self.size_bytes += view.nbytes
         return view.nbytes

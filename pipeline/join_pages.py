@@ -13,6 +13,7 @@ from typing import Any
 import apache_beam as beam
 import zstandard
 
+from crawl.urls import is_wikipedia
 from pipeline.make_example import STAGE, Found, make_example
 from pipeline.options import ExampleSettings
 from pipeline.progress import Ticker
@@ -85,6 +86,8 @@ def _meet(
     captures = sorted(groups["documents"], key=lambda c: c[:3])
     failures = sorted(groups["failures"])
     wanted = groups["wanted"]
+    if is_wikipedia(url):
+        captures, failures = [], [(None, "wikipedia_itself", None)]
     if captures:
         *older, (_, file, offset, packed) = captures
         detail = f"{file} at {offset} is newer"

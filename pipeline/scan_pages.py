@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from crawl.errors import BadPage, BadUrl
 from crawl.html import read_page
 from crawl.paragraphs import drop_reason, split_long, t2t_drop_reason
-from crawl.urls import canonical_url, url_key
+from crawl.urls import canonical_url, is_wikipedia, url_key
 from crawl.warc import Capture, Rejected, read_captures
 from pipeline import files
 from pipeline.files import InputFile
@@ -26,14 +26,15 @@ STAGE = "scan"
 
 @lru_cache(maxsize=1)
 def wanted_keys(paths: tuple[str, ...], _fingerprint: str) -> np.ndarray:
-    """The sorted 64-bit keys of all wanted URLs: 8 bytes each, loaded once per process."""
+    """The sorted 64-bit keys of all wanted URLs but Wikipedia's own, loaded once per process."""
     keys = [np.empty(0, np.uint64)]
     for path in paths:
         with files.open_input(path) as raw:
             file = pq.ParquetFile(raw)
             for group in range(file.num_row_groups):
                 urls = file.read_row_group(group, columns=["url"]).column("url").to_pylist()
-                keys.append(np.fromiter(map(url_key, urls), np.uint64, len(urls)))
+                wanted = [url_key(url) for url in urls if not is_wikipedia(url)]
+                keys.append(np.array(wanted, np.uint64))
     return np.unique(np.concatenate(keys))
 
 
