@@ -2,8 +2,9 @@
 
 The document rule of Liu et al. 2018 (A.2.1), r(d, a) = max over sections s of
 |uni(d) & uni(s)| / |uni(s)|, drops long honest pages: any long text holds half of the distinct
-words of a short section. The calibrated rule keeps its form and counts runs of three words in
-place of words, in sections that have enough of them; benchmarks/clones.md has the measurement.
+words of a short section. The calibrated rule keeps its form and its threshold and counts pairs of
+neighbouring words in place of words, in sections that have enough of them: precision and recall
+are 0.998 each where the literal rule has 0.83 and 1.0 (benchmarks/clones.md).
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 from crawl.tokens import terms
 
-SHINGLE_WORDS = {"calibrated": 3, "literal": 1}
+SHINGLE_WORDS = {"calibrated": 2, "literal": 1}
 MIN_SECTION_SHINGLES = {"calibrated": 30, "literal": 1}
 
 Shingle = tuple[str, ...]

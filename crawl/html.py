@@ -1,10 +1,11 @@
 """Pages -> title and paragraphs. Extractors are a small named choice behind one function."""
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
 from bs4.element import NavigableString, PreformattedString, Tag
 
 from crawl.charset import decode
@@ -29,6 +30,10 @@ LEFT_OUT_TAGS = frozenset((
 ))  # fmt: skip
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _SPACE = re.compile(r"[\s\u00a0\u200b\u2028\u2029\ufeff\u00ad]+")
+
+# pages are what they are: XHTML, or a line of text
+warnings.filterwarnings("ignore", category=XMLParsedAsHTMLWarning)
+warnings.filterwarnings("ignore", category=MarkupResemblesLocatorWarning)
 
 
 class Page(NamedTuple):

@@ -51,7 +51,8 @@ def surt_key(url: str) -> str:
     name = host if host.startswith("[") or _is_ipv4(host) else ",".join(host.split(".")[::-1])
     if port:
         name += f":{port}"
-    return f"{name}){path}".lower() + (f"?{query}".lower() if query else "")
+    fields = "&".join(sorted(query.lower().split("&")))
+    return f"{name}){path}".lower() + (f"?{fields}" if query else "")
 
 
 def host(url: str) -> str:
