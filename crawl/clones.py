@@ -86,6 +86,4 @@ def paragraph_clone_score(words: Sequence[str], bigrams: frozenset[Shingle]) -> 
 
     Liu & Lapata 2019 (section 4) drop paragraphs over 0.8. A lead of one word has no bigram: 0.
     """
-    if not bigrams or len(words) <= len(bigrams) // 2:  # too few words for most of the bigrams
-        return 0.0
-    return len(bigrams.intersection(shingles(words, 2))) / len(bigrams)
+    return len(bigrams.intersection(shingles(words, 2))) / len(bigrams) if bigrams else 0.0

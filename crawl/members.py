@@ -50,7 +50,6 @@ class MemberReader:
         return not self._input and not self._fill()
 
     def _fill(self) -> bool:
-        self._input_start += 0
         block = self._raw.read(BLOCK_BYTES)
         self._input += block
         return bool(block)
@@ -188,17 +187,17 @@ class MemberReader:
         while self.skip(1 << 30):
             pass
 
-    def resync(self, starts: re.Pattern[bytes]) -> int:
+    def resync(self, after: int, starts: re.Pattern[bytes]) -> int:
         """After damage, go to just before the next member (or line) that `starts` matches.
 
-        Gives back its offset, or that of the end of the file.
+        It begins after the offset `after`, so that there is always progress. Gives back its
+        offset, or that of the end of the file.
         """
         data = self._kept + self._input
         offset = self._kept_start
-        first = self.start + 1 - offset if self.kind != "plain" else self._resume_plain(offset)
         self._buffer.clear()
         self._at_end = True
-        place = max(0, first)
+        place = max(0, after + 1 - offset)
         while True:
             found = self._find(data, place, starts)
             if found is not None:
@@ -210,13 +209,8 @@ class MemberReader:
                 return offset + len(data)
             keep = min(len(data), 1024)  # room for a start that two blocks share
             offset += len(data) - keep
-            place = 1 if first >= 0 else 0
             data = data[len(data) - keep :] + block
-            place = 0
-
-    def _resume_plain(self, offset: int) -> int:
-        """Where in the kept bytes the part begins that has not been taken."""
-        return self._input_start - len(self._buffer) - offset
+            place = max(0, after + 1 - offset)
 
     def _find(self, data: bytes, place: int, starts: re.Pattern[bytes]) -> int | None:
         if self.kind == "plain":

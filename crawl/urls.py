@@ -1,10 +1,11 @@
-"""One canonical form per URL, so that citations meet crawl records; SURT keys of crawl indexes."""
+"""One canonical form per URL, so that citations meet crawl records."""
 
 import hashlib
-import html
+import ipaddress
 import re
 from functools import lru_cache
-from urllib.parse import unquote_to_bytes
+from typing import NamedTuple
+from urllib.parse import unquote
 
 import idna
 
@@ -14,50 +15,60 @@ MAX_URL_CHARS = 4096
 
 # Parameters that name the visitor or the campaign and never the page.
 _TRACKING = re.compile(
-    r"(utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|igshid|mc_[ce]id|_ga|_gl"
-    r"|mkt_tok|oly_(anon|enc)_id|vero_id|wt_mc|spm|ns_(mchannel|source|campaign|linkname)"
-    r"|cfid|cftoken|jsessionid|phpsessid|aspsessionid\w*)=.*|sid=[0-9a-f]{32}",
-    re.IGNORECASE | re.DOTALL,
+    r"(utm_\w+|pk_\w+|mtm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|srsltid|fbclid|msclkid|yclid|twclid"
+    r"|ttclid|igshid|li_fat_id|mc_[ce]id|_ga|_gl|_hs(enc|mi)|__hs(tc|sc|fp)|__twitter_impression"
+    r"|mkt_tok|oly_(anon|enc)_id|vero_id|wt_mc|xtor|spm|ns_(mchannel|source|campaign|linkname)"
+    r"|cfid|cftoken|jsessionid|phpsessid|oscsid|aspsessionid\w*)=.*|s(id)?=[0-9a-f]{32}",
+    re.IGNORECASE,
 )
-_SESSION_PATH = re.compile(r";(jsessionid|phpsessid|sid)=[^/?;]*", re.IGNORECASE)
-_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")
-_CONTROL = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\ufeff\ud800-\udfff]+")
-_WWW = re.compile(r"www\d*\.(?=[^.]+\.)")
-_HOST = re.compile(r"[a-z0-9_]([a-z0-9_\-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_\-]*[a-z0-9_])?)*")
-_IPV6 = re.compile(r"\[[0-9a-f:.]+\]")
-_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_KEPT_IN_PATH = _UNRESERVED | frozenset(b"!$&'()*+,;=:@/")
-_KEPT_IN_QUERY = _KEPT_IN_PATH | frozenset(b"?")
-_ESCAPE = re.compile(rb"%([0-9a-fA-F]{2})?|[^%]")
-_PLAIN = re.compile(r"[A-Za-z0-9\-._~!$'()*+,;=:@/]*")
+_SESSION_PATH = re.compile(r";(jsessionid|phpsessid|sid)=[^/;]*", re.IGNORECASE)
+_ASP_SESSION = re.compile(
+    r"/\(([a-z]\([0-9a-z]{24}\))+\)(?=/.*\.aspx)|/\([0-9a-z]{24}\)(?=/.*\.aspx)", re.IGNORECASE
+)
+_WEB_SCHEMES = re.compile(r"(https?:[/\\]*)+", re.IGNORECASE)  # `http://http://` is often met
+_OTHER_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+\-]*:(?!\d)")
+_ENTITY = re.compile(r"&#(?:([0-9]{1,7})|x([0-9a-f]{1,6}));", re.IGNORECASE)
+_AMPERSANDS = re.compile(r"&(?:amp;)+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\u2060\ufeff\ud800-\udfff]+")
+_WWW = re.compile(r"(www\d*\.)+(?=[^.]+\.)")
+_HOST = re.compile(r"[a-z0-9_]([a-z0-9_\-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_\-]*[a-z0-9_])?)+")
+_PORT = re.compile(r"[0-9]{0,8}")
+_BYTE = r"%([0-9a-fA-F]{2})?"
+_PATH_ESCAPES = re.compile(_BYTE + r"|[^A-Za-z0-9\-._~!$'()*,:@/&+;=]")
+_QUERY_ESCAPES = re.compile(_BYTE + r"|[^A-Za-z0-9\-._~!$'()*,:@/?&+;=]")
+# An escape of these means the character itself; of `&+;=%#` and, in a path, of `/?` it does not.
+_SAME_IN_PATH = frozenset(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$'()*,:@"
+)
+_SAME_IN_QUERY = _SAME_IN_PATH | frozenset("/?")
+
+
+class UrlParts(NamedTuple):
+    """A canonical URL in parts: `port` is empty if it is the default, `path` begins with `/`."""
+
+    host: str
+    port: str
+    path: str
+    query: str
 
 
 def canonical_url(url: str) -> str:
     """The one form of all spellings of a web address: `http://host/path?query`.
 
-    The scheme becomes http (https and http meet), `www.`, user, default port, fragment, dot
-    segments, session and tracking parameters and the trailing slash go, parameters are sorted,
-    the host is lower-case IDNA, escapes are upper-case and only where needed. Case of path and
-    query is kept. Idempotent. Raises BadUrl (`bad_url`, `not_http`, `url_too_long`).
+    https becomes http, so that they meet; `www.`, user, default port, fragment (`#!` too, since
+    crawlers do not send it), dot segments, session and tracking parameters and the trailing slash
+    go; parameters are sorted; the host is lower-case IDNA; escapes are upper-case and only where
+    they change the meaning. Case of path and query stays. Idempotent. Raises BadUrl (`bad_url`,
+    `not_http`, `url_too_long`).
     """
-    host, port, path, query = _parts(url)
+    host, port, path, query = url_parts(url)
     authority = f"{host}:{port}" if port else host
     return f"http://{authority}{path}" + (f"?{query}" if query else "")
 
 
-def surt_key(url: str) -> str:
-    """The sort key of crawl indexes: `com,example)/path?a=1`, path and query in lower case."""
-    host, port, path, query = _parts(url)
-    name = host if host.startswith("[") or _is_ipv4(host) else ",".join(host.split(".")[::-1])
-    if port:
-        name += f":{port}"
-    fields = "&".join(sorted(query.lower().split("&")))
-    return f"{name}){path}".lower() + (f"?{fields}" if query else "")
-
-
 def host(url: str) -> str:
     """The host of a URL in canonical form, without port. Raises BadUrl."""
-    return _parts(url)[0]
+    return url_parts(url).host
 
 
 def url_key(url: str) -> int:
@@ -66,191 +77,204 @@ def url_key(url: str) -> int:
 
 
 @lru_cache(maxsize=1 << 14)
-def _parts(url: str) -> tuple[str, str, str, str]:
-    """(host, port or '', path beginning with '/', query or '')."""
+def url_parts(url: str) -> UrlParts:
+    """The parts of the canonical form of a URL. Raises BadUrl."""
     if len(url) > MAX_URL_CHARS:
         raise BadUrl("url_too_long", f"{url[:80]}... has {len(url)} characters")
-    text = _strip(url)
-    scheme = _SCHEME.match(text)
-    if text.startswith("//"):
-        text = text[2:]
-    elif scheme and scheme[1].lower() in ("http", "https"):
-        text = text[scheme.end() :].lstrip("/")
-    elif scheme and not text[scheme.end() :][:1].isdigit() and "." not in scheme[1]:
+    text = _without_entities(url) if "&#" in url else url
+    text = _CONTROL.sub("", text).partition("#")[0].strip(' \xa0\u3000<>"')
+    head, _, query = text.partition("?")
+    head = head.replace("\\", "/")
+    if scheme := _WEB_SCHEMES.match(head):
+        head = head[scheme.end() :]
+    elif _OTHER_SCHEME.match(head):
         raise BadUrl("not_http", f"{url[:200]} is no web address")
-    text = text.split("#", 1)[0]
-    authority, slash, rest = _cut_authority(text)
-    name, port = _host_and_port(authority, url)
-    path, _, query = (slash + rest).partition("?") if slash != "?" else ("", "", rest)
-    return name, port, _path(path), _query(query)
+    authority, slash, path = head.lstrip("/").partition("/")
+    name, port = _host_and_port(authority.rpartition("@")[2].strip())
+    parts = UrlParts(name, port, _path(slash + path), _query(query) if query else "")
+    if sum(map(len, parts)) > MAX_URL_CHARS - 10:  # escapes may have made it longer
+        raise BadUrl("url_too_long", f"{url[:80]}... is too long when escaped")
+    return parts
 
 
-def _strip(url: str) -> str:
-    """Without white space, entities of wiki text and HTML, and backslashes."""
-    if "&" in url and ";" in url:
-        for _ in range(3):  # wiki text may be escaped more than once
-            plain = html.unescape(url)
-            if plain == url:
-                break
-            url = plain
-    url = url.strip(" \t\r\n\f\v<>\"'\u200b\xa0")
-    if "\\" in url:
-        url = url.replace("\\", "/")
-    return _CONTROL.sub(lambda m: "%20" if m[0] == " " else "", url)
-
-
-def _cut_authority(text: str) -> tuple[str, str, str]:
-    for place, char in enumerate(text):
-        if char in "/?":
-            return text[:place], char, text[place + 1 :]
-    return text, "", ""
+def _without_entities(text: str) -> str:
+    """Without the numeric entities of wiki text, which may be escaped more than once."""
+    while found := _ENTITY.search(text):
+        code = int(found[1]) if found[1] else int(found[2], 16)
+        text = text[: found.start()] + chr(min(code, 0x10FFFF)) + text[found.end() :]
+    return text
 
 
 @lru_cache(maxsize=1 << 14)
-def _host_and_port(authority: str, url: str) -> tuple[str, str]:
-    authority = authority.rpartition("@")[2]
+def _host_and_port(authority: str) -> tuple[str, str]:
     if authority.startswith("["):
-        name, bracket, tail = authority.partition("]")
-        name, port = name.lower() + bracket, tail.lstrip(":")
-        good = bool(_IPV6.fullmatch(name))
+        name, bracket, port = authority[1:].partition("]")
+        name, port = f"[{_ipv6(name if bracket else '')}]", port.removeprefix(":")
     else:
         name, _, port = authority.partition(":")
-        name = _idna(unquote_to_bytes(name).decode("utf-8", "replace"))
-        good = bool(_HOST.fullmatch(name)) and len(name) <= 253 and ("." in name)
-    if not good or (port and not port.isascii()) or (port and not port.isdigit()):
-        raise BadUrl("bad_url", f"{url[:200]} has no valid host")
-    number = int(port) if port and len(port) < 9 else 0
-    if number > 65535 or len(port) >= 9:
-        raise BadUrl("bad_url", f"{url[:200]} has no valid port")
-    return name, "" if number in (0, 80, 443) else str(number)
+        name = _ascii_host(unquote(name, errors="replace") if "%" in name else name)
+        if not _HOST.fullmatch(name) or len(name) > 253:
+            raise BadUrl("bad_url", f"no host: {authority[:200]!r}")
+    if not _PORT.fullmatch(port) or int(port or 0) > 65535:
+        raise BadUrl("bad_url", f"no port: {authority[:200]!r}")
+    return name, "" if int(port or 0) in (0, 80, 443) else str(int(port))
+
+
+def _ipv6(name: str) -> str:
+    try:
+        return str(ipaddress.IPv6Address(name.partition("%")[0]))
+    except ValueError as error:
+        raise BadUrl("bad_url", f"no host: [{name[:200]}]") from error
+
+
+def _ascii_host(name: str) -> str:
+    """Lower case, without `www.`, in IDNA; what cannot be is returned as it is."""
+    name = name.lower().strip(".")
+    if not name.isascii():
+        name = _idna(name) if len(name) <= 253 else name
+    return _WWW.sub("", name, count=1) if name.startswith("www") else name
 
 
 def _idna(name: str) -> str:
-    name = name.lower().strip(".")
-    while "www" in name and (shorter := _WWW.sub("", name, count=1) if _WWW.match(name) else name):
-        if shorter == name:
-            break
-        name = shorter
-    if name.isascii():
-        return name
     try:
-        encoded = idna.encode(name, uts46=True, transitional=False).decode("ascii")
+        return idna.encode(name, uts46=True).decode("ascii").strip(".")
     except (idna.IDNAError, UnicodeError):
-        try:
-            encoded = name.encode("idna").decode("ascii")  # the older rules allow more
-        except UnicodeError:
-            return ""
-    return _idna(encoded) if encoded != name else encoded
+        pass
+    try:
+        return name.encode("idna").decode("ascii").lower().strip(".")  # older rules allow more
+    except UnicodeError:
+        return name
 
 
-def _is_ipv4(name: str) -> bool:
-    pieces = name.split(".")
-    return len(pieces) == 4 and all(p.isascii() and p.isdigit() and int(p) < 256 for p in pieces)
+def _escape(text: str, escapes: re.Pattern[str], same: frozenset[str]) -> str:
+    """With upper-case escapes, and only where needed; a bare percent sign becomes %25."""
 
-
-def _escape(text: str, kept: frozenset[int]) -> str:
-    """Escapes only what must be, with upper-case digits; a bare percent sign becomes %25."""
-    if _PLAIN.fullmatch(text):
-        return text
-    out = []
-    for match in _ESCAPE.finditer(text.encode("utf-8", "replace")):
-        data = match[0]
+    def one(match: re.Match[str]) -> str:
         if match[1]:
-            value = int(match[1], 16)
-            out.append(chr(value) if value in _UNRESERVED else f"%{value:02X}")
-        elif data[0] in kept:
-            out.append(chr(data[0]))
-        else:
-            out.append(f"%{data[0]:02X}")
-    return "".join(out)
+            char = chr(int(match[1], 16))
+            return char if char in same else match[0].upper()
+        return "".join(f"%{byte:02X}" for byte in match[0].encode())
+
+    return escapes.sub(one, text)
+
+
+def resolve_dots(path: str) -> str:
+    """The path without `.`, `..` and empty segments; it begins with `/` and ends with none."""
+    segments: list[str] = []
+    for segment in path.split("/"):
+        if segment == "..":
+            del segments[-1:]
+        elif segment not in ("", "."):
+            segments.append(segment)
+    return "/" + "/".join(segments)
+
+
+def without_asp_session(path: str) -> str:
+    """The path without the segment in which ASP.NET keeps its session."""
+    return _ASP_SESSION.sub("", path) if "/(" in path and ".aspx" in path.lower() else path
 
 
 def _path(path: str) -> str:
+    path = _escape(path, _PATH_ESCAPES, _SAME_IN_PATH)
     if ";" in path:
-        path = _SESSION_PATH.sub("", path)
-    path = _escape(path, _KEPT_IN_PATH)
+        path = _SESSION_PATH.sub("", _AMPERSANDS.sub("&", path))
     if "//" in path or "/." in path:
-        segments: list[str] = []
-        for segment in path.split("/"):
-            if segment == "..":
-                del segments[-1:]
-            elif segment not in ("", "."):
-                segments.append(segment)
-        path = "/".join(["", *segments])
-    if ";" in path:  # a session id may stand before a segment that has gone
-        path = _SESSION_PATH.sub("", path)
-    return "/" + path.strip("/")
+        path = resolve_dots(path)
+    return "/" + without_asp_session(path).strip("/")
 
 
 def _query(query: str) -> str:
-    if not query:
-        return ""
-    query = _escape(query, _KEPT_IN_QUERY)
-    fields = [f for f in query.split("&") if f]
-    return "&".join(sorted(f for f in fields if not _TRACKING.fullmatch(f)))
+    query = _escape(query, _QUERY_ESCAPES, _SAME_IN_QUERY)
+    if "amp;" in query:
+        query = _AMPERSANDS.sub("&", f"&{query}")
+    return "&".join(sorted(f for f in query.split("&") if f and not _TRACKING.fullmatch(f)))
 
 
 _ARCHIVES = re.compile(
-    r"https?://(?:"
-    r"(?:web\.|www\.|wayback\.|classic-web\.|liveweb\.)?archive\.org/(?:web|wayback)/[^/]+"
-    r"|(?:www\.)?archive\.(?:is|today|ph|fo|li|md|vn)/(?:\d[^/]+|o/\w+|newest)"
-    r"|web\.archive\.bibalex\.org/web/[^/]+"
-    r"|(?:www\.)?webarchive\.nationalarchives\.gov\.uk/(?:ukgwa/)?[^/]+"
-    r"|webarchive\.loc\.gov/(?:[a-z]\w+/)?\d+\w*"
-    r"|wayback\.archive-it\.org/(?:\d+/)?\d+\w*"
-    r"|swap\.stanford\.edu/(?:was/)?\d+\w*"
-    r"|(?:www\.)?webarchive\.org\.uk/wayback/(?:\w+/)?archive/\d+\w*"
-    r"|arquivo\.pt/wayback/\d+\w*"
-    r"|perma-archives\.org/warc/[^/]+"
-    r"|webcache\.googleusercontent\.com/search\?q=cache:(?:[\w\-]+:)?"
-    r"|(?:www\.)?webcitation\.org/[^?]*\?(?:.*&)?url="
-    r")/?(?P<url>(?:https?(?::|%3A)|//|www\.|[\w\-]+\.[a-z]{2,}[/:?]).+)",
+    r"(?:https?:)?(?://)?(?:"
+    r"(?:[\w\-]+\.)?archive\.org(?::\d+)?/(?:(?:web|wayback)/[^/]+|save(?:/_embed)?)"
+    r"|(?:[\w\-]+\.)?archive\.org/wayback/available\?(?:[^#]*&)?url="
+    r"|(?:www\.)?archive\.(?:is|today|ph|fo|li|md|vn)/(?:(?:\d[^/]*|o/\w+|newest|timegate)"
+    r"|\?(?:[^#]*&)?url=)"
+    r"|(?:www\.)?(?:webcitation\.org/[^?]*|(?:archive\.)?wikiwix\.com/cache/(?:index2?\.php)?)"
+    r"\?(?:[^#]*&)?url="
+    r"|webcache\.googleusercontent\.com/search\?(?:[^#]*&)?q=cache:(?:[\w\-]+:)?"
+    # any web archive that keeps copies under a time stamp and the whole address
+    r"|[\w.\-]+\.[a-z]{2,}(?::\d+)?/(?:[\w.\-]+/){0,3}(?:\d{4,14}|\d{14}[a-z]{2}_|\*)(?=/+https?:)"
+    # known ones that leave out the scheme of the address too
+    r"|(?:webarchive\.nationalarchives\.gov\.uk|webarchive\.loc\.gov|swap\.stanford\.edu"
+    r"|wayback\.archive-it\.org|web\.archive\.bibalex\.org|arquivo\.pt|wayback\.vefsafn\.is"
+    r"|(?:www\.)?webarchive\.org\.uk|(?:www\.)?collectionscanada\.gc\.ca/webarchives"
+    r"|webarchive\.nla\.gov\.au|perma-archives\.org/warc)"
+    r"/(?:[\w.\-]+/){0,3}(?:\d{4,14}\w*|\*)"
+    r")/?(?P<url>(?:https?(?::|%3A)|//|www\.|[\w\-]+(?:\.[\w\-]+)*\.[a-z]{2,}(?:[/:?]|$)).*)",
     re.IGNORECASE | re.DOTALL,
 )
+_QUERY_ARCHIVES = re.compile(r"[?&](?:url=|q=cache:)", re.IGNORECASE)
+_LATER_PARAMETERS = re.compile(r"&(?:date|hl|cd|gl|ct|client|strip|timestamp|run)=.*", re.DOTALL)
 
 
 def unwrap_archive(url: str) -> str:
-    """The address of the page that an archive's copy shows; any other URL as it is.
+    """The address of the page that a web archive's copy shows; any other URL as it is.
 
     Short archive ids that do not tell the page (`archive.is/AbCd`) stay as they are.
     """
     for _ in range(4):  # a copy of a copy
-        found = _ARCHIVES.fullmatch(url.strip())
+        found = _ARCHIVES.fullmatch(url.strip()) if len(url) <= MAX_URL_CHARS else None
         if not found:
             break
         inner = found["url"]
-        if re.match(r"https?%3A", inner, re.IGNORECASE):
-            inner = unquote_to_bytes(inner).decode("utf-8", "replace")
-        if "webcitation" in url or "webcache" in url:
-            inner = re.split(r"&(?=date=|hl=|cd=|gl=|ct=)|\+(?=&|$)", inner)[0]
-        inner = re.sub(r"^(https?):/*", r"\1://", inner, flags=re.IGNORECASE)
+        if _QUERY_ARCHIVES.search(url, 0, found.start("url")):
+            inner = _LATER_PARAMETERS.sub("", inner)
+            if re.match(r"https?%3A", inner, re.IGNORECASE) or "://" not in inner:
+                inner = unquote(inner)
+        inner = re.sub(r"^(https?)(?::|%3A)/*", r"\1://", inner, flags=re.IGNORECASE)
         url = inner if "://" in inner[:9] else "http://" + inner.lstrip("/")
     return url
 
 
 _WIKIMEDIA = (
-    "wikipedia.org", "wikimedia.org", "wikidata.org", "wiktionary.org", "wikiquote.org",
-    "wikisource.org", "wikibooks.org", "wikinews.org", "wikiversity.org", "wikivoyage.org",
-    "mediawiki.org", "wikimediafoundation.org", "toolforge.org", "wmflabs.org",
+    "mediawiki.org", "toolforge.org", "w.wiki", "wikibooks.org", "wikidata.org",
+    "wikifunctions.org", "wikimedia.org", "wikimediafoundation.org", "wikinews.org",
+    "wikipedia.com", "wikipedia.org", "wikiquote.org", "wikisource.org", "wikiversity.org",
+    "wikivoyage.org", "wiktionary.org", "wmcloud.org", "wmflabs.org",
 )  # fmt: skip
-# Hosts that show Wikipedia's own text, under their name or another.
+# Hosts that show Wikipedia's own text, as it is, translated by machine or hardly changed. Wikis
+# that write their own (Citizendium, Fandom, Scholarpedia) are none.
 _MIRRORS = (
-    "academickids.com", "alchetron.com", "artandpopularculture.com", "dbpedia.org",
-    "deletionpedia.org", "en.google-info.org", "en.linkfang.org", "enacademic.com",
-    "encyclopedia.thefreedictionary.com", "encyclopedia2.thefreedictionary.com",
-    "everipedia.org", "everybodywiki.com", "gpedia.com", "infogalactic.com",
-    "infogalactic.info", "justapedia.org", "kiddle.co", "kiwix.org", "knowpia.com",
-    "mirrorwiki.net", "nationmaster.com", "popflock.com", "self.gutenberg.org",
-    "speedydeletion.fandom.com", "spiritus-temporis.com", "thereaderwiki.com", "unionpedia.org",
-    "vvikipedla.com", "wiki2.org", "wikiblink.com", "wikibrief.org", "wikidoc.org",
-    "wikimili.com", "wikimonde.com", "wikipedia.us", "wikiqube.com", "wikitia.com",
-    "wikitree.us", "wikivisually.com", "wikivividly.com", "wikiwand.com", "wikizer.com",
-    "wikizero.com", "wikizero.org", "worldheritage.org",
+    "absoluteastronomy.com", "academickids.com", "alchetron.com", "alegsaonline.com",
+    "artandpopularculture.com", "dbpedia.org", "de-academic.com", "deacademic.com",
+    "deletionpedia.org", "en-academic.com", "en.google-info.org", "enacademic.com",
+    "encyclopedia.thefreedictionary.com", "everipedia.org", "everybodywiki.com",
+    "fr-academic.com", "fracademic.com", "frwiki.wiki", "gpedia.com", "infogalactic.com",
+    "infogalactic.info", "justapedia.org", "kiddle.co", "kiwix.org", "knowledgr.com",
+    "knowpia.com", "linkfang.org", "medlibrary.org", "mirrorwiki.net", "owlapps.net",
+    "peoplepill.com", "popflock.com", "qaz.wiki", "qwe.wiki", "second.wiki",
+    "self.gutenberg.org", "speedydeletion.fandom.com", "spiritus-temporis.com",
+    "thereaderwiki.com", "turkcewiki.org", "unionpedia.org", "vvikipedla.com",
+    "wiki.kidzsearch.com", "wiki2.org", "wikiblink.com", "wikibrief.org", "wikies.wiki",
+    "wikimili.com", "wikimonde.com", "wikipedia-on-ipfs.org", "wikipedia.us", "wikiqube.com",
+    "wikitia.com", "wikivisually.com", "wikivividly.com", "wikiwand.com", "wikizer.com",
+    "wikizero.com", "wikizero.org", "wordiq.com", "worldheritage.org", "zxc.wiki",
 )  # fmt: skip
 _OWN_HOSTS = frozenset(_WIKIMEDIA + _MIRRORS)
+# Sites of their own with a copy of Wikipedia in one folder.
+_MIRROR_FOLDERS = {
+    "bionity.com": "/en/encyclopedia/",
+    "chemeurope.com": "/en/encyclopedia/",
+    "nationmaster.com": "/encyclopedia/",
+    "reference.com": "/browse/wiki/",
+    "statemaster.com": "/encyclopedia/",
+}
 
 
 def is_wikipedia(url: str) -> bool:
-    """Whether the URL is Wikipedia's own, in any language, a sister's, or a mirror's, by host."""
-    pieces = host(url).split(".")
-    return any(".".join(pieces[i:]) in _OWN_HOSTS for i in range(len(pieces) - 1))
+    """Whether a page is Wikipedia's own, in any language, a sister project's or a mirror's.
+
+    By host, and for five mirrors by folder. Raises BadUrl.
+    """
+    parts = url_parts(url)
+    names = parts.host.split(".")
+    if any(".".join(names[i:]) in _OWN_HOSTS for i in range(len(names) - 1)):
+        return True
+    return parts.path.startswith(_MIRROR_FOLDERS.get(parts.host, "\0"))

@@ -95,7 +95,7 @@ def read_captures(
                 at = error.offset
             if "ends" in str(error):
                 reason = "truncated_record"
-            end = reader.resync(starts)
+            end = reader.resync(at if reader.kind == "plain" else reader.start, starts)
             if not sound and reader.is_empty:
                 yield Rejected(None, "not_a_warc", at, f"no record is found: {error}")
             else:

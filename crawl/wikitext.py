@@ -5,6 +5,7 @@ brackets are far from balanced get a simpler, linear stripping, and so does any 
 parser fails or outlasts its deadline.
 """
 
+import atexit
 import html
 import re
 from functools import cache
@@ -123,7 +124,9 @@ def parse_article(title: str, text: str) -> Article:
 
 @cache
 def _guard() -> Guard:
-    return Guard("crawl.wikitext:parse_plain", DEADLINE_SECONDS)
+    guard = Guard("crawl.wikitext:parse_plain", DEADLINE_SECONDS)
+    atexit.register(guard.close)
+    return guard
 
 
 def _canonical(urls: list[str]) -> tuple[list[str], list[tuple[str, str]]]:

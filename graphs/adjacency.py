@@ -2,11 +2,12 @@
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from graphs.edges import Edges
 
 
-def adjacency(edges: Edges, size: int) -> npt.NDArray[np.float32]:
+def sparse_adjacency(edges: Edges, size: int) -> sparse.csr_matrix:
     """The row-normalised matrix [size, size] of eq. 24 of Liu & Lapata 2019; rows sum to 1.
 
     Edges count both ways. A paragraph without edges attends to itself, so that no row is empty.
@@ -14,13 +15,19 @@ def adjacency(edges: Edges, size: int) -> npt.NDArray[np.float32]:
     """
     if edges.source and not 0 <= min(edges.source) <= max(edges.target) < size:
         raise ValueError(f"an edge leaves the {size} paragraphs")
-    matrix = np.zeros((size, size))
-    matrix[edges.source, edges.target] = edges.weight
-    matrix[edges.target, edges.source] = edges.weight
-    sums = matrix.sum(axis=1)
+    one, other = np.array(edges.source, dtype=np.intp), np.array(edges.target, dtype=np.intp)
+    weight = np.array(edges.weight)
+    rows, columns = np.concatenate([one, other]), np.concatenate([other, one])
+    sums = np.bincount(rows, np.concatenate([weight, weight]), minlength=size)
     alone = np.flatnonzero(sums == 0)
-    matrix[alone, alone] = 1.0
-    normal: npt.NDArray[np.float32] = (matrix / matrix.sum(axis=1, keepdims=True)).astype(
-        np.float32
-    )
-    return normal
+    rows, columns = np.concatenate([rows, alone]), np.concatenate([columns, alone])
+    weights = np.concatenate([weight, weight, np.ones(len(alone))])
+    sums[alone] = 1.0
+    normal = (weights / sums[rows]).astype(np.float32)
+    return sparse.csr_matrix((normal, (rows, columns)), shape=(size, size))
+
+
+def adjacency(edges: Edges, size: int) -> npt.NDArray[np.float32]:
+    """`sparse_adjacency` as an array [size, size]."""
+    matrix: npt.NDArray[np.float32] = sparse_adjacency(edges, size).toarray()
+    return matrix

@@ -1,13 +1,15 @@
 """The discourse graph: paragraphs that name the same things, or follow on from each other."""
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from itertools import combinations
 
-from graphs.edges import Edges, edges_of
+import numpy as np
+from scipy import sparse
+
+from graphs.edges import Edges, sorted_edges
 from graphs.entities import paragraph_entities
+from ranker.cosines import term_counts
 
 ENTITY_WEIGHT = 0.2
 MARKER_WEIGHT = 1.0
@@ -48,23 +50,36 @@ def discourse_graph(
     It follows on if it stands next in the same document and begins with one of 36 markers
     (Liu & Lapata 2019, A.2, eq. 26). `documents` and `positions` say where each paragraph stands;
     `entities` are recognised here if they are not given.
+    Raises ValueError if the lists differ in length.
     """
     if entities is None:
         entities = paragraph_entities(paragraphs)
-    shared: dict[tuple[int, int], int] = defaultdict(int)
-    holders: dict[str, list[int]] = defaultdict(list)
-    for index, names in enumerate(entities):
-        for name in names:
-            holders[name].append(index)
-    for indexes in holders.values():
-        for pair in combinations(indexes, 2):
-            shared[pair] += 1
-    weights = {pair: ENTITY_WEIGHT * count for pair, count in shared.items()}
-    places = list(zip(documents, positions, strict=True))
-    index_at = {place: index for index, place in enumerate(places)}
-    for index, (document, position) in enumerate(places):
+    size = len(paragraphs)
+    if not size == len(documents) == len(positions) == len(entities):
+        raise ValueError("paragraphs, documents, positions and entities differ in number")
+    weights = ENTITY_WEIGHT * _shared_counts(entities)
+    joined = np.array(_joined_pairs(paragraphs, documents, positions), dtype=np.intp)
+    if joined.size:
+        ones = np.full(len(joined), MARKER_WEIGHT)
+        weights = weights + sparse.csr_matrix((ones, tuple(joined.T)), shape=(size, size))
+    edges = weights.tocoo()
+    return sorted_edges(edges.row, edges.col, edges.data)
+
+
+def _shared_counts(entities: Sequence[AbstractSet[str]]) -> sparse.csr_matrix:
+    """How many entities two paragraphs i < j share, [P, P]."""
+    holders = term_counts([sorted(names) for names in entities])
+    return sparse.triu(holders @ holders.T, k=1, format="csr")
+
+
+def _joined_pairs(
+    paragraphs: Sequence[str], documents: Sequence[int], positions: Sequence[int]
+) -> list[tuple[int, int]]:
+    """The pairs i < j of which the one follows on from the other in its page."""
+    index_at = {place: i for i, place in enumerate(zip(documents, positions, strict=True))}
+    pairs = []
+    for (document, position), index in index_at.items():
         before = index_at.get((document, position - 1))
         if before is not None and begins_with_marker(paragraphs[index]):
-            pair = (min(before, index), max(before, index))
-            weights[pair] = weights.get(pair, 0.0) + MARKER_WEIGHT
-    return edges_of(weights)
+            pairs.append((min(before, index), max(before, index)))
+    return pairs

@@ -1,7 +1,10 @@
 """Edges between the paragraphs of an example, as shards keep them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 WEIGHT_DIGITS = 6
 
@@ -14,26 +17,39 @@ class Edges(NamedTuple):
     weight: list[float]
 
 
-def edges_of(weight_by_pair: Mapping[tuple[int, int], float]) -> Edges:
-    """The edges of a mapping (i, j) -> weight with i < j, weights rounded to 6 digits.
+def sorted_edges(
+    one: npt.NDArray[np.integer[Any]],
+    other: npt.NDArray[np.integer[Any]],
+    weight: npt.NDArray[np.floating[Any]],
+) -> Edges:
+    """The edges between `one` and `other` (equally long; each pair once, i != j, in any order).
 
-    Rounded, they are the same whatever order a processor sums in.
+    Weights are rounded to 6 digits, so that they are the same in whatever order a processor sums.
     """
-    pairs = sorted(weight_by_pair)
-    return Edges(
-        [i for i, _ in pairs],
-        [j for _, j in pairs],
-        [round(weight_by_pair[pair], WEIGHT_DIGITS) for pair in pairs],
-    )
+    source, target = np.minimum(one, other), np.maximum(one, other)
+    order = np.lexsort((target, source))
+    rounded = np.round(weight.astype(np.float64), WEIGHT_DIGITS)
+    return Edges(source[order].tolist(), target[order].tolist(), rounded[order].tolist())
+
+
+def edges_of(weight_by_pair: Mapping[tuple[int, int], float]) -> Edges:
+    """The edges of a mapping from pairs to weights, as `sorted_edges` makes them."""
+    pairs = np.array(list(weight_by_pair), dtype=np.intp).reshape(-1, 2)
+    return sorted_edges(pairs[:, 0], pairs[:, 1], np.array(list(weight_by_pair.values())))
 
 
 def permute(edges: Edges, order: Sequence[int]) -> Edges:
-    """The edges after the paragraphs have been put in `order` (old indexes, some may be gone)."""
-    place = {old: new for new, old in enumerate(order)}
-    rows: Iterable[tuple[int, int, float]] = zip(*edges, strict=True)
-    kept = {
-        (min(place[i], place[j]), max(place[i], place[j])): weight
-        for i, j, weight in rows
-        if i in place and j in place
-    }
-    return edges_of(kept)
+    """The edges after the paragraphs have been put in `order`: old indexes, each at most once.
+
+    Paragraphs that are not in `order` are gone, and their edges. Raises ValueError for an index
+    that comes twice.
+    """
+    if len(set(order)) != len(order):
+        raise ValueError("an order names a paragraph twice")
+    size = max([-1, *order, *edges.target]) + 1
+    place = np.full(size, -1)
+    place[list(order)] = np.arange(len(order))
+    source = place[np.array(edges.source, dtype=np.intp)]
+    target = place[np.array(edges.target, dtype=np.intp)]
+    kept = (source >= 0) & (target >= 0)
+    return sorted_edges(source[kept], target[kept], np.array(edges.weight)[kept])

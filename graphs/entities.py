@@ -2,7 +2,8 @@
 
 import importlib
 import re
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from spacy.language import Language
@@ -19,7 +20,7 @@ _SPACE = re.compile(r"\s+")
 _ARTICLE = re.compile(r"^the ", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
 
-_known: dict[str, frozenset[str]] = {}
+_known: OrderedDict[str, frozenset[str]] = OrderedDict()
 
 
 @cache
@@ -43,18 +44,27 @@ def normalise_entity(text: str) -> str:
     return _POSSESSIVE.sub("", _ARTICLE.sub("", _SPACE.sub(" ", text).strip())).strip()
 
 
-def paragraph_entities(paragraphs: Sequence[str]) -> list[frozenset[str]]:
+def paragraph_entities(paragraphs: Sequence[str], batch_size: int = BATCH) -> list[frozenset[str]]:
     """The normalised entities of each paragraph, of the nine types.
 
     A process analyses a text once and remembers the last 50,000. Of a paragraph the first 20,000
-    characters are read. Single characters are no entities.
+    characters are read. Single characters are no entities. The model works on each paragraph by
+    itself: how they are batched changes nothing.
     """
-    new = [text for text in dict.fromkeys(paragraphs) if text not in _known]
-    documents = recogniser().pipe((t[:MAX_CHARS] for t in new), batch_size=BATCH)
-    for text, document in zip(new, documents, strict=True):
-        names = (normalise_entity(e.text) for e in document.ents if e.label_ in TYPES)
-        _known[text] = frozenset(n for n in names if len(n) > 1)
-    found = [_known[text] for text in paragraphs]
+    found = {text: known for text in paragraphs if (known := _known.get(text)) is not None}
+    if new := [text for text in dict.fromkeys(paragraphs) if text not in found]:
+        documents = recogniser().pipe((text[:MAX_CHARS] for text in new), batch_size=batch_size)
+        for text, document in zip(new, documents, strict=True):
+            names = (normalise_entity(e.text) for e in document.ents if e.label_ in TYPES)
+            found[text] = frozenset(name for name in names if len(name) > 1)
+    _remember(found)
+    return [found[text] for text in paragraphs]
+
+
+def _remember(found: Mapping[str, frozenset[str]]) -> None:
+    """Keep what was found, and forget what was longest not asked for. Safe among threads."""
+    for text, names in found.items():
+        _known.pop(text, None)
+        _known[text] = names
     while len(_known) > REMEMBERED:
-        del _known[next(iter(_known))]
-    return found
+        _known.popitem(last=False)

@@ -1,6 +1,7 @@
 """`wikisum`: the one door. Parses first, then imports what the chosen command needs."""
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -172,18 +173,21 @@ class _job:
         if args.workers is not None and args.workers < 1:
             raise ValueError(f"--workers must be over 0, not {args.workers}")
         workers = args.workers or os.cpu_count() or 1
+        self._stack = contextlib.ExitStack()
         # its own descriptor, since standard error becomes a log while pipelines run
-        self._to = os.fdopen(os.dup(2), "w", buffering=1)
-        self._job = Job(Workspace(args.out), self._to, workers, tuple(beam_flags))
-        self._lock = self._job.workspace.locked()
+        to = self._stack.enter_context(os.fdopen(os.dup(2), "w", buffering=1))
+        self._job = Job(Workspace(args.out), to, workers, tuple(beam_flags))
 
     def __enter__(self) -> "Job":
-        self._lock.__enter__()
+        try:
+            self._stack.enter_context(self._job.workspace.locked())
+        except BaseException:
+            self._stack.close()
+            raise
         return self._job
 
     def __exit__(self, *error: Any) -> None:
-        self._lock.__exit__(*error)
-        self._to.close()
+        self._stack.close()
 
 
 def _settings(args: argparse.Namespace) -> "Settings":

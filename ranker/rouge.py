@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 _TOKEN = re.compile(r"[a-z0-9]+")
@@ -66,68 +66,72 @@ def _score(hits: int, candidate_size: int, reference_size: int) -> dict[str, flo
 
 
 def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
-    """The length of the longest common subsequence.
-
-    Bit-parallel (Hyyrö 2004): one long integer holds a row of the dynamic programme.
-    """
+    """The length of the longest common subsequence."""
     if len(first) > len(second):
         first, second = second, first
-    places: dict[str, int] = {}
-    for place, word in enumerate(first):
-        places[word] = places.get(word, 0) | 1 << place
-    mask = (1 << len(first)) - 1
-    row = mask
-    for word in second:
-        if hit := places.get(word):
-            step = row & hit
-            row = (row + step | row - step) & mask
+    masks = _masks(first)
+    row = full = (1 << len(first)) - 1
+    for hit in filter(None, map(masks.get, second)):
+        row = _next_row(row, hit, full)
     return len(first) - row.bit_count()
 
 
-def _rouge_lsum(candidate: str, reference: str, stem: bool) -> dict[str, float]:
-    """Union of the sentences' common subsequences, each word counted as often as it may be."""
-    words = [t for s in candidate.split("\n") if (t := rouge_tokens(s, stem))]
-    gold = [t for s in reference.split("\n") if (t := rouge_tokens(s, stem))]
-    word_counts = Counter(w for sentence in words for w in sentence)
-    gold_counts = Counter(w for sentence in gold for w in sentence)
-    hits = 0
-    for sentence in gold:
-        union: set[int] = set()
-        for other in words:
-            union.update(_lcs_places(sentence, other))
-        for place in sorted(union):
-            word = sentence[place]
-            if word_counts[word] > 0 and gold_counts[word] > 0:
-                hits += 1
-                word_counts[word] -= 1
-                gold_counts[word] -= 1
-    return _score(hits, sum(map(len, words)), sum(map(len, gold)))
+def _masks(words: Sequence[str]) -> dict[str, int]:
+    """For each word the places where it stands, as bits."""
+    masks: dict[str, int] = {}
+    for place, word in enumerate(words):
+        masks[word] = masks.get(word, 0) | 1 << place
+    return masks
+
+
+def _next_row(row: int, hit: int, full: int) -> int:
+    """The next row of the dynamic programme, bit-parallel (Hyyrö 2004).
+
+    Bit i is 0 where the common subsequence with the first i + 1 words is longer than that with
+    the first i.
+    """
+    step = row & hit
+    return (row + step | row - step) & full
 
 
 def _lcs_places(gold: Sequence[str], words: Sequence[str]) -> list[int]:
     """Where in `gold` one longest common subsequence with `words` stands.
 
     Of several, the one that the usual trace back from the ends gives (a step in `words` before
-    one in `gold` where both are as good).
+    one in `gold` only where that is better).
     """
-    rows = [[0] * (len(words) + 1)]
-    for word in gold:
-        above = rows[-1]
-        row = [0]
-        for column, other in enumerate(words):
-            row.append(above[column] + 1 if word == other else max(above[column + 1], row[column]))
-        rows.append(row)
+    masks = _masks(gold)
+    row = full = (1 << len(gold)) - 1
+    rows = [row := _next_row(row, masks.get(word, 0), full) for word in words]
     places: list[int] = []
-    i, j = len(gold), len(words)
-    while i and j:
-        if gold[i - 1] == words[j - 1]:
-            places.append(i - 1)
+    i, j = len(gold) - 1, len(words) - 1
+    while i >= 0 and j >= 0:
+        if gold[i] == words[j]:
+            places.append(i)
             i, j = i - 1, j - 1
-        elif rows[i][j - 1] > rows[i - 1][j]:
-            j -= 1
-        else:
+        elif rows[j] >> i & 1:
             i -= 1
+        else:
+            j -= 1
     return places
+
+
+def _rouge_lsum(candidate: str, reference: str, stem: bool) -> dict[str, float]:
+    """Union of the sentences' common subsequences, each word counted as often as it may be."""
+    words = [rouge_tokens(line, stem) for line in candidate.split("\n")]
+    gold = [rouge_tokens(line, stem) for line in reference.split("\n")]
+    word_counts = Counter(chain.from_iterable(words))
+    gold_counts = Counter(chain.from_iterable(gold))
+    hits = 0
+    for line in gold:
+        union = set(chain.from_iterable(_lcs_places(line, other) for other in words))
+        for place in union:
+            word = line[place]
+            if word_counts[word] > 0 and gold_counts[word] > 0:
+                hits += 1
+                word_counts[word] -= 1
+                gold_counts[word] -= 1
+    return _score(hits, sum(map(len, words)), sum(map(len, gold)))
 
 
 def rouge1_recall(candidates: Sequence[str], reference: str) -> float:

@@ -1,6 +1,9 @@
-"""Which of the ranked paragraphs are kept."""
+"""Which of the ranked paragraphs are kept, and summaries made of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
+
+from ranker.sentences import sentences
 
 
 def best_within(
@@ -22,3 +25,30 @@ def best_within(
             break
         kept.append(index)
     return kept
+
+
+def lead_summary(
+    title: str, order: Iterable[int], paragraphs: Sequence[str], target_words: int
+) -> str:
+    """The first `target_words` words of the title and the ranked paragraphs.
+
+    Lead of Liu & Lapata 2019 (section 4), where the target is the length of the gold summary.
+    """
+    return _first_words(chain([title], (paragraphs[i] for i in order)), target_words)
+
+
+def extractive_summary(order: Iterable[int], paragraphs: Sequence[str], target_words: int) -> str:
+    """The ranked paragraphs up to `target_words` words, the last one cut.
+
+    Cut, so that every method's summary is as long as the gold one.
+    """
+    return _first_words((paragraphs[i] for i in order), target_words)
+
+
+def lead_sentences(paragraphs: Iterable[str], count: int = 3) -> str:
+    """The first `count` sentences: Lead-k, Lead-3 by default, as for a single document."""
+    return " ".join(islice((s for p in paragraphs for s in sentences(p)), count))
+
+
+def _first_words(texts: Iterable[str], count: int) -> str:
+    return " ".join(islice((word for text in texts for word in text.split()), max(count, 0)))

@@ -1,0 +1,365 @@
+"""The whole flow on the bundled sample, through the command, as a user runs it."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.cli import main
+from pipeline.records import DROPPED, EXAMPLE
+from tests.conftest import GOLDEN
+
+SAMPLE = [
+    "build",
+    "--articles",
+    str(GOLDEN / "sample.xml.bz2"),
+    "--warcs",
+    str(GOLDEN / "sample-*.gz"),
+    "--search-results",
+    str(GOLDEN / "search.jsonl"),
+    "--vocab-size",
+    "500",
+]
+
+
+def run(*words: object) -> subprocess.CompletedProcess:
+    """The command in a process of its own."""
+    command = [sys.executable, "-m", "pipeline.cli", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
+def digests(out: Path) -> dict[str, str]:
+    """SHA-256 of all data files of a dataset."""
+    paths = [p for p in out.rglob("*") if p.is_file() and ".work" not in p.parts]
+    data = [p for p in paths if p.suffix in (".parquet", ".model", ".vocab")]
+    return {str(p.relative_to(out)): hashlib.sha256(p.read_bytes()).hexdigest() for p in data}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Path:
+    """The sample, built once with one worker."""
+    out = tmp_path_factory.mktemp("built") / "out"
+    done = run(*SAMPLE, "--out", out, "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    assert "examples: " in done.stdout
+    return out
+
+
+def dropped(out: Path) -> list[dict]:
+    return ds.dataset(out / "dropped", schema=DROPPED).to_table().to_pylist()
+
+
+def test_every_reason_is_exercised(built):
+    found = Counter((r["kind"], r["reason"]) for r in dropped(built))
+    expected = {
+        ("article", "disambiguation"), ("article", "no_lead"), ("article", "no_documents"),
+        ("reference", "not_http"), ("reference", "not_in_crawl"), ("reference", "clone"),
+        ("reference", "other_language"), ("reference", "wikipedia_itself"),
+        ("reference", "http_status_404"), ("reference", "http_status_301"),
+        ("reference", "not_html"), ("reference", "truncated_record"),
+        ("reference", "bad_encoding"), ("reference", "no_text"),
+        ("record", "bad_line"), ("record", "unknown_title"), ("record", "bad_record"),
+        ("record", "older_capture"), ("record", "http_status_404"), ("record", "no_text"),
+    }  # fmt: skip
+    assert expected <= set(found)
+    assert all(
+        r["file"] and r["offset"] is not None for r in dropped(built) if r["kind"] == "record"
+    )
+    counts = json.loads((built / "manifest.json").read_text())["counts"]
+    for reason in ("too_short", "no_letters", "no_sentence", "boilerplate"):
+        assert counts["scan"][f"paragraphs_{reason}"] > 0
+    assert counts["examples"]["paragraphs_duplicate"] > 0
+    assert counts["examples"]["paragraphs_clone"] > 0
+
+
+def test_examples_are_whole(built):
+    rows = ds.dataset(built / "examples").to_table().to_pylist()
+    assert len(rows) >= 10
+    for split in ("train", "validation", "test"):
+        shards = sorted((built / "examples").glob(f"{split}-*-of-*.parquet"))
+        assert sum(pq.ParquetFile(s).metadata.num_rows for s in shards) > 0
+    bridge = next(r for r in rows if r["title"] == "Tavin Bridge")
+    assert bridge["lead"].startswith("The Tavin Bridge is an iron arch bridge")
+    assert "142 m" in bridge["lead"]
+    assert [d["source"] for d in bridge["documents"]] == ["citation"] * 3 + ["search"]
+    assert any(r["similarity_graph"]["weight"] for r in rows)
+    assert any(max(r["discourse_graph"]["weight"], default=0) >= 1 for r in rows)
+    assert all(len(r["paragraph_ids"]) == len(r["paragraphs"]) for r in rows)
+    festival = next(r for r in rows if r["title"] == "Osterby Music Festival")
+    newest = next(d for d in festival["documents"] if d["url"].endswith("/history"))
+    assert newest["fetched_at"] == "2024-03-09T10:00:00Z"
+
+
+def test_a_document_can_be_traced_to_its_bytes(built):
+    from crawl.warc import read_captures
+
+    rows = ds.dataset(built / "examples").to_table().to_pylist()
+    document = rows[0]["documents"][0]
+    length = {
+        d["url"]: d["length"] for d in ds.dataset(built / "documents").to_table().to_pylist()
+    }[document["url"]]
+    with (GOLDEN / document["warc_file"]).open("rb") as raw:
+        raw.seek(document["offset"])
+        import io
+
+        (capture,) = read_captures(io.BytesIO(raw.read(length)))
+    assert capture.digest == document["digest"]
+
+
+def test_two_workers_write_the_same_bytes(built, tmp_path):
+    done = run(*SAMPLE, "--out", tmp_path / "out", "--workers", 2)
+    assert done.returncode == 0, done.stderr
+    assert digests(tmp_path / "out") == digests(built)
+
+
+def test_a_second_run_finds_all_done(built):
+    before = {p: p.stat().st_mtime_ns for p in (built / "examples").iterdir()}
+    done = run(*SAMPLE, "--out", built)
+    assert done.returncode == 0
+    assert done.stderr.count("done before") == 8
+    assert {p: p.stat().st_mtime_ns for p in (built / "examples").iterdir()} == before
+
+
+def test_killed_at_any_moment_it_ends_in_the_same_bytes(built, tmp_path):
+    out = tmp_path / "out"
+    moments = [
+        ".work/articles.json", "documents/*", ".work/scan.json", ".work/joined/*",
+        ".work/linked/*", ".work/vocab.json", "examples/*",
+    ]  # fmt: skip
+    for moment in moments:
+        command = [sys.executable, "-m", "pipeline.cli", *SAMPLE, "--out", str(out)]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 120
+        while not list(out.glob(moment)) and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        for shard in out.glob("*/*.parquet"):
+            pq.ParquetFile(shard)  # whatever is there under its final name is whole
+    done = run(*SAMPLE, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert digests(out) == digests(built)
+    assert not list(out.rglob(".*.tmp"))
+
+
+def test_other_settings_redo_what_they_change(built, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(built, out, copy_function=shutil.copy2)
+    done = run(*SAMPLE, "--out", out, "--max-paragraphs", 2, "--shards", 2)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("done before") == 3
+    rows = ds.dataset(out / "examples").to_table().to_pylist()
+    assert max(len(r["paragraphs"]) for r in rows) == 2
+    assert len(list((out / "examples").iterdir())) == 4
+    assert main(["validate", str(out)]) == 0
+
+
+def test_stages_one_by_one_give_the_same_examples(built, tmp_path):
+    out = tmp_path / "out"
+    flags = dict(zip(SAMPLE[1::2], SAMPLE[2::2], strict=True))
+    steps = [
+        ["articles", "--articles", flags["--articles"]],
+        ["scan", "--warcs", flags["--warcs"], "--search-results", flags["--search-results"]],
+        ["examples"],
+    ]
+    assert run("examples", "--out", out).stderr.strip().endswith("run `wikisum articles` first")
+    for step in steps:
+        done = run(*step, "--out", out, "--workers", 1)
+        assert done.returncode == 0, done.stderr
+    (row, *_) = ds.dataset(out / "examples").to_table().to_pylist()
+    assert row["paragraph_ids"] is None
+    assert row["similarity_graph"] is not None
+    assert main(["validate", str(out)]) == 0
+    done = run("tokenize", "--vocab-size", 500, "--out", out, "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    assert {k: v for k, v in digests(out).items() if k.startswith("examples/")} == {
+        k: v for k, v in digests(built).items() if k.startswith("examples/")
+    }
+
+
+def test_slices(tmp_path):
+    titles = tmp_path / "titles.txt"
+    titles.write_text("tavin_Bridge\nOsterby\n")
+    out = tmp_path / "out"
+    flags = [*SAMPLE[:-2], "--vocab-size", "300", "--workers", "1"]
+    assert run(*flags, "--titles", titles, "--out", out).returncode == 0
+    rows = ds.dataset(out / "examples").to_table().to_pylist()
+    assert {r["title"] for r in rows} == {"Tavin Bridge", "Osterby"}
+    assert not any(r["reason"] == "unknown_title" for r in dropped(out))
+    assert run(*flags, "--limit", 3, "--out", out).returncode == 0
+    assert ds.dataset(out / "articles").to_table().num_rows == 3
+
+
+def test_others_open_the_shards(built):
+    import datasets
+    import duckdb
+    import pandas
+
+    pattern = str(built / "examples" / "train-*.parquet")
+    count = sum(pq.ParquetFile(p).metadata.num_rows for p in built.glob("examples/train-*"))
+    assert ds.dataset(sorted(map(str, built.glob("examples/train-*")))).count_rows() == count
+    assert duckdb.sql(f"select count(*) from '{pattern}'").fetchall() == [(count,)]
+    first = next(p for p in sorted(built.glob("examples/train-*")) if pq.read_table(p).num_rows)
+    assert len(pandas.read_parquet(first)) > 0
+    loaded = datasets.load_dataset(
+        "parquet", data_files={"train": pattern}, cache_dir=str(built.parent / "cache")
+    )["train"]
+    assert loaded.num_rows == count
+    assert loaded[0]["paragraphs"]
+
+
+def test_report_tells_the_funnel_and_it_adds_up(built):
+    report = json.loads((built / "report" / "report.json").read_text())
+    for parts in report["funnel"].values():
+        (_, whole), *rest = parts.items()
+        assert whole == sum(number for _, number in rest)
+    assert report["sizes"]["lead_words"]["100"] > report["sizes"]["lead_words"]["20"] > 10
+    assert 0 < report["sizes"]["rouge1_recall"]["mean"] < 1
+    assert report["leakage"]["test_urls"] >= report["leakage"]["test_urls_in_train"] > 0
+    card = (built / "README.md").read_text()
+    assert card.startswith("---\n")
+    assert "examples/validation-*.parquet" in card
+
+
+def rewrite(out: Path, path: Path, change) -> None:
+    """Change the first row of a shard and make the manifest agree with the file."""
+    rows = pq.read_table(path).to_pylist()
+    change(rows)
+    pq.write_table(pa.Table.from_pylist(rows, schema=EXAMPLE), path)
+    manifest = json.loads((out / "manifest.json").read_text())
+    told = manifest["files"][str(path.relative_to(out))]
+    told["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    told["rows"] = len(rows)
+    (out / "manifest.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda r: r[0].update(lead=" "), "lead: is empty"),
+        (lambda r: r[0]["paragraphs"][0].update(document=99), "is of document 99"),
+        (lambda r: r[0]["paragraphs"][0].update(text=r[0]["lead"]), "holds the lead"),
+        (lambda r: r[0]["paragraphs"].reverse(), "not best first"),
+        (lambda r: r[0]["similarity_graph"].update(source=[1], target=[0], weight=[0.5]),
+         "edge 1-0 is out of order"),
+        (lambda r: r[0].update(lead_ids=[65_000]), "65000 is not in the vocabulary"),
+        (lambda r: r[0]["paragraph_ids"].pop(), "not one list a paragraph"),
+        (lambda r: r[0].update(id="f" * 16), "has 0 fates, not 1"),
+        (lambda r: r.append(dict(r[0])), "has 2 fates, not 1"),
+        (lambda r: r[0]["documents"].pop(), "has 0 fates, not 1"),
+    ],
+)  # fmt: skip
+def test_validate_finds_what_is_wrong(built, tmp_path, capsys, change, fault):
+    out = tmp_path / "out"
+    shutil.copytree(built, out)
+    shards = sorted((out / "examples").glob("train-*"))
+    rewrite(out, next(s for s in shards if pq.read_table(s).num_rows), change)
+    assert main(["validate", str(out)]) == 1
+    assert fault in capsys.readouterr().out
+
+
+def test_validate_finds_files_that_are_gone_changed_or_strange(built, tmp_path, capsys):
+    out = tmp_path / "out"
+    shutil.copytree(built, out)
+    first, second, *_ = sorted((out / "examples").iterdir())
+    first.unlink()
+    second.write_bytes(second.read_bytes()[:-1] + b"x")
+    (out / "examples" / "extra.parquet").write_bytes(b"")
+    assert main(["validate", str(out)]) == 1
+    told = capsys.readouterr().out
+    assert f"{first.name}: is missing" in told
+    assert f"{second.name}: its SHA-256" in told
+    assert "extra.parquet: is not in the manifest" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["build"], 2, "required: --articles"),
+        (["bild"], 2, "invalid choice"),
+        ([*SAMPLE, "--out", "x", "--corpu", "search"], 2, "unrecognized arguments: --corpu"),
+        ([*SAMPLE, "--out", "x", "--corpus", "web"], 2, "--corpus must be one of"),
+        ([*SAMPLE, "--out", "x", "--extractor", "magic"], 2, "--extractor must be one of"),
+        ([*SAMPLE, "--out", "x", "--clone-threshold", "7"], 2, "--clone-threshold must lie"),
+        ([*SAMPLE, "--out", "x", "--workers", "0"], 2, "--workers must be over 0"),
+        ([*SAMPLE, "--out", "x", "--vocab", __file__], 2, "is no SentencePiece model"),
+        ([*SAMPLE, "--out", "x", "--", "--no_such_flag=1"], 2, "Beam has no flag"),
+        ([*SAMPLE[:2], "no.xml", *SAMPLE[3:], "--out", "x"], 2, "no such file: no.xml"),
+        ([*SAMPLE[:2], "/", *SAMPLE[3:], "--out", "x"], 2, "is a folder"),
+        ([*SAMPLE, "--out", __file__], 1, "Not a directory"),
+        (["validate", "no-such-folder"], 2, "no finished build is there"),
+        (["tokenize", "--out", "empty"], 1, "run `wikisum articles` first"),
+    ],
+)
+def test_a_wrong_call_is_one_line(words, code, message, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == code
+    told = capfd.readouterr().err.strip().splitlines()
+    assert message in told[-1]
+    assert "Traceback" not in "\n".join(told)
+
+
+@pytest.mark.parametrize(("content", "reason"), [(b"", "empty_file"), (b"just text", "not_a_dump")])
+def test_a_dump_that_is_none(content, reason, tmp_path):
+    bad = tmp_path / "bad.xml"
+    bad.write_bytes(content)
+    done = run(*SAMPLE[:2], bad, *SAMPLE[3:], "--out", tmp_path / "out", "--workers", 1)
+    assert done.returncode == 1
+    assert reason in done.stderr.strip().splitlines()[-1]
+
+
+def test_a_cut_dump_and_bad_crawl_files_lose_only_themselves(tmp_path):
+    cut = tmp_path / "cut.xml.bz2"
+    import bz2
+
+    xml = bz2.decompress((GOLDEN / "sample.xml.bz2").read_bytes())
+    cut.write_bytes(bz2.compress(xml[: len(xml) * 2 // 3]))
+    (tmp_path / "empty.warc.gz").write_bytes(b"")
+    flags = [*SAMPLE[:2], cut, *SAMPLE[3:4], *sorted(GOLDEN.glob("*.gz")), *SAMPLE[5:]]
+    flags[flags.index("--warcs") + 1 : flags.index("--warcs") + 1] = [tmp_path / "empty.warc.gz"]
+    done = run(*flags, "--out", tmp_path / "out", "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    reasons = {(r["stage"], r["reason"], r["file"]) for r in dropped(tmp_path / "out")}
+    assert ("articles", "truncated_file", "cut.xml.bz2") in reasons
+    assert any(reason == "not_a_warc" for _, reason, _ in reasons)
+    assert main(["validate", str(tmp_path / "out")]) == 0
+
+
+@pytest.mark.skipif(not os.access("/proc", os.R_OK), reason="needs /proc")
+def test_two_runs_do_not_mix(built):
+    import fcntl
+
+    with (built / ".work" / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = run(*SAMPLE, "--out", built)
+    assert done.returncode == 1
+    assert "another run is writing" in done.stderr
+
+
+def test_files_that_others_broke_can_stand_among_the_crawl(real_data, tmp_path):
+    wanted = tmp_path / "search.jsonl"
+    row = {"title": "Alabama", "urls": ["http://example.com/", "http://www.iana.org/"]}
+    wanted.write_text(json.dumps(row) + "\n")
+    warcs = [*sorted((real_data / "broken-warcs").iterdir()), real_data / "pages-dev.warc.gz"]
+    done = run(
+        "build", "--articles", real_data / "enwiki-dev.xml.bz2", "--warcs", *warcs,
+        "--search-results", wanted, real_data / "search-results-dev.jsonl",
+        "--vocab-size", 500, "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    records = [r for r in dropped(tmp_path / "out") if r["kind"] == "record"]
+    assert any(r["file"].endswith("bad.arc") and r["reason"] == "not_a_warc" for r in records)
+    assert all(r["offset"] is not None for r in records if r["stage"] == "scan")
+    assert main(["validate", str(tmp_path / "out")]) == 0
