@@ -5,6 +5,7 @@ from functools import cache
 
 MIN_WORDS = 6
 MAX_WORDS = 500
+MAX_GARBLED_SHARE = 0.01
 _WORD = re.compile(r"\S*\w\S*")
 _LETTER = re.compile(r"[^\W\d_]")
 # A sentence's end: a full stop or its kin in other scripts, after a word, before space or the end.
@@ -34,10 +35,12 @@ def drop_reason(paragraph: str, language: str | None = None) -> str | None:
 
     `too_short` (under 6 words), `no_letters`, `no_sentence` (no full stop or its kin closes three
     words; questions and exclamations count, unlike in the filter of the original dataset),
-    `boilerplate` (short, and speaks of cookies, subscriptions, rights ...), `other_language`
+    `garbled` (replacement characters, as of binary data or a wrong charset), `boilerplate` (short, and speaks of cookies, subscriptions, rights ...), `other_language`
     (its script is not that of `language`).
     """
     words = _WORD.findall(paragraph)
+    if paragraph.count("\ufffd") > len(paragraph) * MAX_GARBLED_SHARE:
+        return "garbled"
     if not _LETTER.search(paragraph):
         return "no_letters"
     is_spaced = _is_spaced(paragraph)

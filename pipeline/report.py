@@ -107,13 +107,8 @@ def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     """
     examples, scan = counts["examples"], counts["scan"]
 
-    def dropped(kind: str) -> dict[str, int]:
-        start = f"dropped_{kind}_"
-        return {
-            name.removeprefix(start): number
-            for name, number in examples.items()
-            if name.startswith(start)
-        }
+    def dropped(kind: str, of: dict[str, int]) -> dict[str, int]:
+        return part(of, f"dropped_{kind}_", ())
 
     def part(of: dict[str, int], start: str, without: tuple[str, ...]) -> dict[str, int]:
         return {
@@ -128,12 +123,13 @@ def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
         "articles": {
             "articles": counts["articles"].get("articles_out", 0),
             "in_examples": examples.get("examples_out", 0),
-            **dropped("article"),
+            **dropped("article", counts["wanted"]),
+            **dropped("article", examples),
         },
         "references": {
             "wanted": counts["wanted"].get("references_out", 0),
             "in_examples": examples.get("references_out", 0),
-            **dropped("reference"),
+            **dropped("reference", examples),
         },
         "paragraphs_of_pages": {
             "extracted": sum(part(scan, "paragraphs_", ()).values()),

@@ -185,14 +185,15 @@ class WantPages:
         wanted = ShardWriter(self.out, f"wanted/wanted-{name}", WANTED, self.metadata)
         dropped = ShardWriter(self.out, f"dropped/dropped-wanted-{name}", DROPPED, self.metadata)
         with wanted, dropped:
-            for kind, *row in rows:
-                if kind == "Wanted":
+            for record, *row in rows:
+                if record == "Wanted":
                     wanted.write(Wanted(*row))
                     counts["references_out"] += 1
                     counts[f"references_{Wanted(*row).source}"] += 1
                 else:
                     dropped.write(Dropped(*row))
-                    counts[f"dropped_{Dropped(*row).reason}"] += 1
+                    kind, reason = Dropped(*row).kind, Dropped(*row).reason
+                    counts[f"dropped_{kind}_{reason}"] += 1
         parts.record(
             index, PartResult([f for w in (wanted, dropped) if (f := w.file)], dict(counts))
         )

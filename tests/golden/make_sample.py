@@ -1,232 +1,294 @@
 """Build the bundled sample out of `source/`: a dump, two WARC files, a WET file, search results.
 
-Run it after a change of the sources: python tests/golden/make_sample.py
+Run it after a change of the sources: python tests/golden/make_sample.py [FOLDER]
+
+A source begins with `key: value` lines; after an empty line comes the markup of an article or
+the content of a page. The keys are explained in README.md. The same sources give the same bytes.
 """
 
 import bz2
-import gzip
-import hashlib
+import codecs
 import html
-import shutil
+import re
+import struct
 import sys
 import uuid
 import zlib
 from base64 import b32encode
+from datetime import UTC, datetime, timedelta
+from hashlib import sha1
 from pathlib import Path
 from typing import NamedTuple
 
 import brotli
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from crawl.wikitext import parse_article
-
 HERE = Path(__file__).resolve().parent
+SOURCE = HERE / "source"
 DATE = "2024-03-02T08:00:00Z"
+CHUNK_BYTES = 500
+DAMAGED_BYTES = 40
+# `%LONG%` in an article: a run that makes a URL longer than any crawler takes.
+LONG = "0123456789" * 420
 
 
 class Entry(NamedTuple):
-    """One article or page of a source file: what follows `@`, its `@@` fields, its lines."""
+    """One article or page of the sources, numbered from 1: its `key: value` lines and the rest."""
 
-    name: str
+    number: int
     fields: dict[str, str]
-    lines: list[str]
+    body: str
 
 
-def read_entries(path: Path) -> list[Entry]:
-    entries: list[Entry] = []
-    for line in path.read_text().splitlines():
-        if line.startswith("@@ "):
-            key, _, value = line[3:].partition(": ")
-            entries[-1].fields[key] = value
-        elif line.startswith("@ "):
-            entries.append(Entry(line[2:], {}, []))
-        elif entries:
-            entries[-1].lines.append(line)
+def read_entries(folder: Path) -> list[Entry]:
+    entries = []
+    for number, path in enumerate(sorted(folder.iterdir()), 1):
+        head, _, body = path.read_text(encoding="utf-8").partition("\n\n")
+        fields = dict(line.split(": ", 1) for line in head.splitlines())
+        entries.append(Entry(number, fields, body.strip("\n")))
     return entries
 
 
-def dump(articles: list[Entry]) -> bytes:
-    pages = []
-    for number, entry in enumerate(articles, 1):
-        redirect = entry.fields.get("redirect")
-        mark = f'\n    <redirect title="{redirect}" />' if redirect else ""
-        text = html.escape("\n".join(entry.lines).strip(), quote=False)
-        pages.append(f"""  <page>
-    <title>{html.escape(entry.name, quote=False)}</title>
+def gzip_member(data: bytes) -> bytes:
+    """A gzip member that is the same in every version of Python, without time or name."""
+    deflater = zlib.compressobj(9, zlib.DEFLATED, -15)
+    deflated = deflater.compress(data) + deflater.flush()
+    head = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
+    return head + deflated + struct.pack("<II", zlib.crc32(data), len(data))
+
+
+def base32_sha1(data: bytes) -> str:
+    return "sha1:" + b32encode(sha1(data).digest()).decode()
+
+
+# The dump
+
+
+def base36_sha1(data: bytes) -> str:
+    number = int.from_bytes(sha1(data).digest(), "big")
+    digits = ""
+    while number:
+        number, digit = divmod(number, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
+    return digits.rjust(31, "0")
+
+
+def dump_page(entry: Entry) -> str:
+    text = entry.body.replace("%LONG%", LONG)
+    target = entry.fields.get("redirect")
+    redirect = f'\n    <redirect title="{html.escape(target)}" />' if target else ""
+    digest = base36_sha1(text.encode())
+    return f"""  <page>
+    <title>{html.escape(entry.fields["title"], quote=False)}</title>
     <ns>{entry.fields.get("ns", "0")}</ns>
-    <id>{number}</id>{mark}
+    <id>{entry.number}</id>{redirect}
     <revision>
-      <id>{1000 + number}</id>
+      <id>{1000 + entry.number}</id>
+      <parentid>{500 + entry.number}</parentid>
       <timestamp>{DATE}</timestamp>
-      <contributor><username>Sample</username><id>1</id></contributor>
+      <contributor>
+        <username>Sample</username>
+        <id>1</id>
+      </contributor>
+      <comment>/* Sample */ written for it</comment>
+      <origin>{1000 + entry.number}</origin>
       <model>wikitext</model>
       <format>text/x-wiki</format>
-      <text bytes="{len(text.encode())}" xml:space="preserve">{text}</text>
-    </revision>
-  </page>
-""")
-    namespace = "http://www.mediawiki.org/xml/export-0.11/"
-    head = f"""<mediawiki xmlns="{namespace}" version="0.11" xml:lang="en">
-  <siteinfo>
-    <sitename>Sample</sitename>
-    <dbname>samplewiki</dbname>
-    <case>first-letter</case>
-    <namespaces>
-      <namespace key="0" case="first-letter" />
-      <namespace key="1" case="first-letter">Talk</namespace>
-    </namespaces>
-  </siteinfo>
-"""
-    return bz2.compress((head + "".join(pages) + "</mediawiki>\n").encode())
+      <text bytes="{len(text.encode())}" sha1="{digest}" xml:space="preserve">""" + (
+        f"{html.escape(text, quote=False)}</text>\n      <sha1>{digest}</sha1>\n"
+        "    </revision>\n  </page>\n"
+    )
 
 
-NAVIGATION = """<header><a class="logo" href="/">{site}</a>
-<nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li><li><a href="/a-z">A to Z</a>
-</li><li><a href="/contact">Contact us</a></li></ul></nav></header>
-<div class="cookie-banner">We use cookies on this website to improve your visit.
-<button>OK</button></div>"""
-FURNITURE = """<aside class="sidebar"><h3>Related</h3><ul>
-<li><a href="/1">Ten walks by the sea</a></li>
-<li><a href="/2">Where to stay</a></li></ul></aside>
-<section id="comments"><h3>2 comments</h3><p>Lovely!</p><p>Me too</p>
-<form><textarea>Say something nice about this page, please, and be kind.</textarea></form></section>
-<footer><p>Copyright © 2024 {site}. All rights reserved. Sign up for our newsletter.</p>
-<p>***** 1 2 3 4 5 *****</p></footer>
-<div style="display: none">This hidden sentence must never be seen by a reader of the page.</div>"""
+def dump(articles: list[Entry]) -> bytes:
+    head = (SOURCE / "siteinfo.xml").read_text()
+    pages = "".join(dump_page(entry) for entry in articles)
+    return bz2.compress(f"{head}{pages}</mediawiki>\n".encode())
 
 
-def page_html(entry: Entry, charset: str, paragraphs: list[str]) -> str:
-    site = entry.name.split("/")[2]
-    title = entry.fields.get("title", site)
-    declared = f'<meta charset="{charset}">' if "charset" not in entry.fields else ""
-    body = "\n".join(f"<p>{p}</p>" for p in paragraphs)
-    return f"""<!DOCTYPE html>
-<html lang="en"><head>{declared}<title>{title}</title>
-<style>p {{ margin: 1em }}</style><script>var tracked = "<p>never a paragraph, this.</p>";</script>
-</head><body>
-{NAVIGATION.format(site=site)}
-<main><article><h1>{title}</h1>
-{body}
-<table><tr><td>Updated</td><td>March</td></tr></table></article></main>
-{FURNITURE.format(site=site)}
-</body></html>
-"""
+# The pages as a server sent them
 
 
-def paragraphs_of(entry: Entry, articles: dict[str, Entry]) -> list[str]:
-    """The paragraphs of a page, with what its form takes out of an article."""
-    lines = [line for line in entry.lines if line.strip()]
-    form, _, title = entry.fields.get("form", "").partition(" ")
-    if form == "menu":
-        return []
-    if title:
-        article = parse_article(title, "\n".join(articles[title].lines))
-        texts = [article.lead, *(s.text for s in article.sections)]
-        taken = texts if form == "copy" else texts[:1]
-        return [html.escape(p, quote=False) for t in taken for p in t.split("\n")] + lines
-    return lines
+def charset_of(entry: Entry) -> str:
+    return entry.fields.get("encode", "utf-8")
 
 
-def record(kind: str, url: str, date: str, content_type: str, block: bytes, **more: str) -> bytes:
-    number = uuid.uuid5(uuid.NAMESPACE_URL, f"{kind} {url} {date}")
-    headers = {
-        "WARC-Type": kind,
-        "WARC-Date": date,
-        "WARC-Record-ID": f"<urn:uuid:{number}>",
-        **({"WARC-Target-URI": url} if url else {}),
-        **more,
-        "WARC-Block-Digest": "sha1:" + b32encode(hashlib.sha1(block).digest()).decode(),
-        "Content-Type": content_type,
-        "Content-Length": str(len(block)),
+def page_html(entry: Entry) -> str:
+    charset = charset_of(entry)
+    is_silent = "undeclared" in entry.fields or "charset" in entry.fields or charset == "utf-16"
+    content = entry.body
+    if repeat := entry.fields.get("repeat"):
+        count, _, what = repeat.partition(" ")
+        content = content.replace("%REPEAT%", what * int(count))
+    values = {
+        "meta": "" if is_silent else f'<meta charset="{charset}">',
+        "lang": entry.fields.get("lang", "en"),
+        "title": html.escape(entry.fields["title"], quote=False),
+        "site": entry.fields["url"].split("/")[2],
+        "content": content,
     }
-    head = "WARC/1.0\r\n" + "".join(f"{k}: {v}\r\n" for k, v in headers.items()) + "\r\n"
-    return gzip.compress(head.encode() + block + b"\r\n\r\n", mtime=0)
+    layout = (SOURCE / "layouts" / f"{entry.fields['layout']}.html").read_text()
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], layout)
 
 
-ENCODERS = {
-    "gzip": lambda body: gzip.compress(body, mtime=0),
-    "deflate": zlib.compress,
-    "br": brotli.compress,
-}
+def page_bytes(entry: Entry) -> bytes:
+    if "revisit" in entry.fields:
+        return b""
+    text = page_html(entry) if "layout" in entry.fields else entry.body + "\n"
+    if charset_of(entry) == "utf-16":  # Python's own `utf-16` follows the machine
+        return codecs.BOM_UTF16_LE + text.encode("utf-16-le")
+    return text.encode(charset_of(entry))
 
 
-def response(entry: Entry, articles: dict[str, Entry]) -> bytes:
-    charset = entry.fields.get("encode", "utf-8")
-    if entry.fields.get("form") == "plain":
-        body = "\n".join(entry.lines).encode()
-    else:
-        body = page_html(entry, charset, paragraphs_of(entry, articles)).encode(charset)
-    headers = {"Content-Type": entry.fields.get("type", "text/html")}
-    if "charset" in entry.fields:
-        headers["Content-Type"] += f"; charset={entry.fields['charset']}"
-    if encoding := entry.fields.get("encoding"):
+ENCODERS = {"gzip": gzip_member, "deflate": zlib.compress, "br": brotli.compress}
+
+
+def response(entry: Entry) -> tuple[bytes, bytes]:
+    """The HTTP head, and the body as it went over the wire."""
+    fields = entry.fields
+    body = page_bytes(entry)
+    headers = {"Server": "sample", "Content-Type": fields.get("type", "text/html")}
+    if "charset" in fields:
+        headers["Content-Type"] += f"; charset={fields['charset']}"
+    if "location" in fields:
+        headers["Location"] = fields["location"]
+    if encoding := fields.get("encoding"):
         body = ENCODERS[encoding](body)
         headers["Content-Encoding"] = encoding
-    if entry.fields.get("form") == "garbled":
-        body = bytes(255 - b for b in body)
-    if "chunked" in entry.fields:
-        pieces = [body[i : i + 500] for i in range(0, len(body), 500)]
+    if "garbled" in fields:
+        body = bytes(255 - byte for byte in body)
+    if "chunked" in fields:
+        pieces = [body[i : i + CHUNK_BYTES] for i in range(0, len(body), CHUNK_BYTES)]
         body = b"".join(b"%x\r\n%s\r\n" % (len(p), p) for p in pieces) + b"0\r\n\r\n"
         headers["Transfer-Encoding"] = "chunked"
-    head = f"HTTP/1.1 {entry.fields.get('status', '200 OK')}\r\n"
-    head += "".join(f"{k}: {v}\r\n" for k, v in headers.items()) + "\r\n"
-    return head.encode() + body
+    else:
+        headers["Content-Length"] = str(len(body))
+    head = f"HTTP/1.1 {fields.get('status', '200 OK')}\r\n"
+    return (head + "".join(f"{k}: {v}\r\n" for k, v in headers.items()) + "\r\n").encode(), body
 
 
-def warc(name: str, pages: list[Entry], articles: dict[str, Entry]) -> bytes:
-    about = f"software: wikisum sample\r\nisPartOf: {name}\r\n".encode()
-    out = [record("warcinfo", "", DATE, "application/warc-fields", about)]
-    for page in pages:
-        url, date = page.name, page.fields.get("date", DATE)
-        request = f"GET / HTTP/1.1\r\nHost: {url.split('/')[2]}\r\n\r\n".encode()
-        out.append(record("request", url, date, "application/http; msgtype=request", request))
-        more = {"WARC-Truncated": "length"} if "truncated" in page.fields else {}
-        member = record(
-            "response",
-            url,
-            date,
-            "application/http; msgtype=response",
-            response(page, articles),
-            **more,
-        )
-        if page.fields.get("form") == "damaged":
-            middle = len(member) // 2
-            member = member[:middle] + bytes(255 - b for b in member[middle : middle + 40])
-            member += b"\x00" * 40
-        out.append(member)
-        out.append(record("metadata", url, date, "application/warc-fields", b"fetchTimeMs: 12"))
-    return b"".join(out)
+# The records that a crawler wrote
 
 
-def wet(name: str, pages: list[Entry]) -> bytes:
-    about = f"software: wikisum sample\r\nisPartOf: {name}\r\n".encode()
-    out = [record("warcinfo", "", DATE, "application/warc-fields", about)]
-    for page in pages:
-        text = "\n".join(
-            ["Home", "News", page.fields["title"], *(x for x in page.lines if x.strip())]
-        )
-        out.append(record("conversion", page.name, DATE, "text/plain", text.encode()))
-    return b"".join(out)
+def record_id(kind: str, name: str) -> str:
+    return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'{kind} {name}')}>"
 
 
-def build(folder: Path) -> None:
-    articles = read_entries(HERE / "source" / "articles.txt")
-    pages = read_entries(HERE / "source" / "pages.txt")
-    by_title = {entry.name: entry for entry in articles}
+def record(kind: str, headers: dict[str, str], block: bytes) -> bytes:
+    lines = {
+        "WARC-Type": kind,
+        **headers,
+        "WARC-Block-Digest": base32_sha1(block),
+        "Content-Length": str(len(block)),
+    }
+    head = "WARC/1.0\r\n" + "".join(f"{k}: {v}\r\n" for k, v in lines.items()) + "\r\n"
+    return gzip_member(head.encode() + block + b"\r\n\r\n")
+
+
+def warcinfo(name: str) -> bytes:
+    block = b"software: wikisum sample\r\nisPartOf: SAMPLE-2024-10\r\nformat: WARC/1.0\r\n"
+    headers = {
+        "WARC-Date": DATE,
+        "WARC-Filename": name,
+        "WARC-Record-ID": record_id("warcinfo", name),
+        "Content-Type": "application/warc-fields",
+    }
+    return record("warcinfo", headers, block)
+
+
+def date_of(page: Entry) -> str:
+    """Pages were fetched 17 seconds after each other, if they do not say otherwise."""
+    start = datetime(2024, 3, 2, 8, tzinfo=UTC)
+    fetched = start + timedelta(seconds=17 * page.number)
+    return page.fields.get("date", fetched.strftime("%Y-%m-%dT%H:%M:%SZ"))
+
+
+def response_record(page: Entry, common: dict[str, str]) -> bytes:
+    http_head, body = response(page)
+    kind = "revisit" if "revisit" in page.fields else "response"
+    headers = {
+        **common,
+        "WARC-Record-ID": record_id("response", page.fields["url"] + common["WARC-Date"]),
+        "WARC-IP-Address": "192.0.2.1",
+        "Content-Type": "application/http; msgtype=response",
+        "WARC-Payload-Digest": base32_sha1(body),
+    }
+    if "truncated" in page.fields:
+        headers["WARC-Truncated"] = page.fields["truncated"]
+    if kind == "revisit":
+        profile = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
+        headers["WARC-Profile"] = profile
+    member = record(kind, headers, http_head + body)
+    if "damaged" in page.fields:
+        middle = len(member) // 2
+        damaged = bytes(255 - byte for byte in member[middle : middle + DAMAGED_BYTES])
+        member = member[:middle] + damaged + member[middle + DAMAGED_BYTES :]
+    return member
+
+
+def capture(page: Entry, warcinfo_id: str) -> bytes:
+    """The request, response and metadata records of a page, a gzip member each."""
+    url = page.fields["url"]
+    common = {"WARC-Target-URI": url, "WARC-Date": date_of(page), "WARC-Warcinfo-ID": warcinfo_id}
+    name = url + common["WARC-Date"]
+    beside = {**common, "WARC-Concurrent-To": record_id("response", name)}
+    _, _, host, *path = url.split("/")
+    request = {
+        **beside,
+        "WARC-Record-ID": record_id("request", name),
+        "Content-Type": "application/http; msgtype=request",
+    }
+    asked = f"GET /{'/'.join(path)} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: sample\r\n\r\n"
+    metadata = {
+        **beside,
+        "WARC-Record-ID": record_id("metadata", name),
+        "Content-Type": "application/warc-fields",
+    }
+    fetch_time = f"fetchTimeMs: {100 + page.number}\r\n"
+    return (
+        record("request", request, asked.encode())
+        + response_record(page, common)
+        + record("metadata", metadata, fetch_time.encode())
+    )
+
+
+def warc(name: str, pages: list[Entry]) -> bytes:
+    captures = (capture(page, record_id("warcinfo", name)) for page in pages)
+    return warcinfo(name) + b"".join(captures)
+
+
+def conversion(page: Entry) -> bytes:
+    """The WET form of a page: its text, a line per block."""
+    lines = [re.sub(r"<[^>]+>", "", html.unescape(line)) for line in page.body.splitlines()]
+    menu = ["Home", "Walks", "Maps", page.fields["title"]]
+    text = "\n".join([*menu, *(line for line in lines if line), "Back to the top"])
+    headers = {
+        "WARC-Target-URI": page.fields["url"],
+        "WARC-Date": date_of(page),
+        "WARC-Record-ID": record_id("conversion", page.fields["url"]),
+        "Content-Type": "text/plain",
+    }
+    return record("conversion", headers, text.encode())
+
+
+def build(folder: Path) -> list[str]:
+    """Write the sample into a folder; the names of its files."""
+    pages = read_entries(SOURCE / "pages")
     by_file: dict[str, list[Entry]] = {"0": [], "1": [], "wet": []}
     for page in pages:
         by_file[page.fields.get("file", "0")].append(page)
-    (folder / "sample.xml.bz2").write_bytes(dump(articles))
+    wet = "sample-wet-00000.warc.wet.gz"
+    contents = {
+        "sample.xml.bz2": dump(read_entries(SOURCE / "articles")),
+        "search.jsonl": (SOURCE / "search.jsonl").read_bytes(),
+        wet: warcinfo(wet) + b"".join(map(conversion, by_file["wet"])),
+    }
     for number in ("0", "1"):
         name = f"sample-pages-0000{number}.warc.gz"
-        (folder / name).write_bytes(warc(name, by_file[number], by_title))
-    name = "sample-text-00000.warc.wet.gz"
-    (folder / name).write_bytes(wet(name, by_file["wet"]))
-    if folder != HERE:
-        shutil.copy(HERE / "source" / "search.jsonl", folder)
-    else:
-        shutil.copy(HERE / "source" / "search.jsonl", HERE / "search.jsonl")
+        contents[name] = warc(name, by_file[number])
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    return sorted(contents)
 
 
 if __name__ == "__main__":
-    build(HERE)
+    build(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)

@@ -1,0 +1,95 @@
+"""Time and peak memory of builds on real data, and of the scan when the crawl is twice as long.
+
+    python benchmarks/real_run.py DATA [--workers N]
+
+DATA holds the dumps, crawl files and search results that README's results name. Each run is a
+process of its own; the peak is that of its largest process. Data is written to a temporary folder.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+CODE = """
+import resource, sys
+from pipeline.cli import main
+code = main(sys.argv[1:])
+own, workers = (resource.getrusage(who).ru_maxrss for who in
+                (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+sys.stderr.write(f"\\nPEAK {max(own, workers)}\\n")
+sys.exit(code)
+"""
+
+
+def measured(*words: object) -> tuple[float, float]:
+    """(seconds, peak MB of the largest process) of one `wikisum` command."""
+    start = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, *map(str, words)], capture_output=True, text=True, check=False
+    )
+    seconds = time.monotonic() - start
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return seconds, int(done.stderr.rsplit("PEAK ", 1)[1]) / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    data = args.data
+    folder = Path(tempfile.mkdtemp())
+    rows: list[dict[str, Any]] = []
+
+    def row(name: str, *words: object) -> None:
+        seconds, peak = measured(*words, "--workers", args.workers)
+        rows.append({"run": name, "seconds": round(seconds, 1), "peak_mb": round(peak)})
+        print(f"| {name} | {seconds:.1f} | {peak:.0f} |", flush=True)
+
+    print("| run | seconds | peak MB |")
+    print("| --- | --- | --- |")
+    row(
+        "70 articles, 142 HTML pages", "build", "--articles", data / "enwiki-dev.xml.bz2",
+        "--warcs", data / "pages-dev.warc.gz",
+        "--search-results", data / "search-results-dev.jsonl", "--out", folder / "pages",
+    )  # fmt: skip
+    row(
+        "157 articles, 2,962 WET pages", "build", "--articles", data / "wikigen-dev.xml.bz2",
+        "--warcs", data / "wikigen-dev.warc.wet.gz",
+        "--search-results", data / "wikigen-search-dev.jsonl", "--out", folder / "texts",
+    )  # fmt: skip
+    for name in ("a", "b"):
+        shutil.copy(data / "pages-dev.warc.gz", folder / f"{name}.warc.gz")
+        out = folder / "scan"
+        shutil.rmtree(out, ignore_errors=True)
+        measured("articles", "--articles", data / "enwiki-dev.xml.bz2", "--out", out)
+        row(
+            f"scan of {'one file' if name == 'a' else 'the file twice'}", "scan", "--warcs",
+            folder / "*.warc.gz", "--search-results", data / "search-results-dev.jsonl",
+            "--out", out,
+        )  # fmt: skip
+    print(
+        json.dumps(
+            {
+                "benchmark": "real_run",
+                "rows": rows,
+                "machine": f"{os.cpu_count()} cores, {platform.machine()}, "
+                f"Python {platform.python_version()}",
+                "command": " ".join(["python", *sys.argv]),
+            }
+        )
+    )
+    shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
