@@ -14,59 +14,80 @@ _META = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([\w:.\-]+)", re.IGNOREC
 _XML = re.compile(rb"\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.\-]+)", re.IGNORECASE)
 _PRESCAN_BYTES = 8192
 _DETECTION_BYTES = 1 << 17
+_ESCAPE = b"\x1b$"  # Japanese in 7 bits (ISO-2022-JP) is valid UTF-8 too
 # What browsers take these names for (WHATWG Encoding); each is a superset of what it replaces.
 _BROWSER_NAMES = {
     "ascii": "cp1252", "us-ascii": "cp1252", "iso8859-1": "cp1252", "latin-1": "cp1252",
     "latin1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
-    "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949",
-    "big5": "big5hkscs", "utf-16": "utf-16-le", "utf-7": "cp1252",
+    "dos-874": "cp874", "gb2312": "gb18030", "gbk": "gb18030", "x-gbk": "gb18030",
+    "shift_jis": "cp932", "x-sjis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs",
+    "x-x-big5": "big5hkscs", "utf-7": "cp1252", "x-cp1250": "cp1250", "x-cp1251": "cp1251",
+    "x-cp1252": "cp1252", "iso-8859-8-i": "iso8859-8", "x-mac-cyrillic": "mac-cyrillic",
+    "unicode-1-1-utf-8": "utf-8", "x-user-defined": "cp1252",
 }  # fmt: skip
-_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+
+_NO_CHARSETS = frozenset(
+    ("idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "mbcs", "oem")
+)
 
 
 def decode(payload: bytes, header_charset: str | None = None) -> str:
-    """The text of a page, without control characters and lone surrogates; never raises.
+    """The text of a page, without NULs and lone surrogates; never raises.
 
     UTF-8 is believed of a page that is valid UTF-8 whatever it declares, and disbelieved of one
-    that declares it and is far from it.
+    that declares it and is far from it. Where header and meta tag name two other charsets, the
+    one that detection agrees with is taken, else the header's, as browsers do.
     """
     for bom, name in _BOMS:
         if payload.startswith(bom):
-            return _CONTROL.sub("", payload[len(bom) :].decode(name, "replace"))
-    return _CONTROL.sub("", _decode(payload, header_charset))
+            return payload[len(bom) :].decode(name, "replace").replace("\0", "")
+    return _decode(payload, header_charset).replace("\0", "")
 
 
 def _decode(payload: bytes, header_charset: str | None) -> str:
     head = payload[:_PRESCAN_BYTES]
-    if head.count(b"\0") > len(head) // 4:  # UTF-16 without a mark
+    if head.count(b"\0") * 3 > len(head):  # UTF-16 without a mark
         return payload.decode("utf-16-le" if head[1:2] == b"\0" else "utf-16-be", "replace")
-    try:
-        return payload.decode("utf-8")
-    except UnicodeDecodeError:
-        pass
-    declared = [header_charset, *(m[1].decode("ascii", "replace") for m in _declared(head) if m)]
-    for name in (_codec(n) for n in declared if n):
-        if name is None:
-            continue
+    names = _declared(head, header_charset)
+    if not (_ESCAPE in payload and "iso2022_jp" in names):
+        try:
+            return payload.decode("utf-8")
+        except UnicodeDecodeError as error:
+            if error.start > len(payload) - 4:  # cut within its last character
+                return payload.decode("utf-8", "ignore")
+    detected = ""
+    if len(names) != 1:
+        detected = _detected(payload)
+        if detected in names:
+            names.insert(0, detected)
+    for name in names:
         text = payload.decode(name, "replace")
         if text.count("\ufffd") <= len(text) // 200:
             return text
-    detected = _codec(cchardet.detect(payload[:_DETECTION_BYTES])["encoding"] or "")
-    return payload.decode(detected or "cp1252", "replace")
+    return payload.decode(detected or _detected(payload), "replace")
 
 
-def _declared(head: bytes) -> list[re.Match[bytes] | None]:
-    return [_META.search(head), _XML.match(head)]
+def _detected(payload: bytes) -> str:
+    """The charset that the bytes look like; cp1252 where that would be one of DOS or old Macs."""
+    name = _codec(cchardet.detect(payload[:_DETECTION_BYTES])["encoding"] or "")
+    return "cp1252" if name is None or name.startswith(("cp8", "mac")) else name
+
+
+def _declared(head: bytes, header_charset: str | None) -> list[str]:
+    """The codecs that header, meta tag and XML declaration name, each once, UTF-16 apart."""
+    labels = [header_charset or ""]
+    labels += [m[1].decode("ascii", "replace") for m in (_META.search(head), _XML.match(head)) if m]
+    codecs_by_name = dict.fromkeys(_codec(label) for label in labels)
+    return [name for name in codecs_by_name if name and not name.startswith("utf-16")]
 
 
 def _codec(name: str) -> str | None:
     """Python's codec for a label, as browsers understand it; None for one that is unknown."""
-    label = name.strip().lower()
+    label = name.strip().strip("\"'").lower()
     try:
-        label = _BROWSER_NAMES.get(label, label)
-        found = codecs.lookup(label)
-    except (LookupError, ValueError):
+        found = codecs.lookup(_BROWSER_NAMES.get(label, label))
+    except (LookupError, ValueError, UnicodeError):
         return None
-    if not found._is_text_encoding or found.name in ("idna", "punycode", "undefined", "utf-7"):
+    if not found._is_text_encoding or found.name in _NO_CHARSETS:
         return None
     return _BROWSER_NAMES.get(found.name, found.name)

@@ -1,10 +1,15 @@
 """The language of a page's text."""
 
+import re
+
 from resiliparse.parse.lang import detect_fast
 
 MIN_CHARS = 60
 MAX_CHARS = 4000
 MAX_DISTANCE = 1200  # of the text's n-grams from the language's; over it the guess is no good
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_HAN_SHARE = 0.3  # Chinese and Japanese have too many characters for n-grams to settle
 
 
 def detect(text: str) -> str | None:
@@ -12,9 +17,13 @@ def detect(text: str) -> str | None:
 
     Only 4,000 characters out of the middle are looked at: pages begin and end with furniture.
     """
-    text = " ".join(text.split())
+    start = max(0, (len(text) - MAX_CHARS) // 2)
+    text = " ".join(text[start : start + MAX_CHARS].split())
+    if not text.isascii():
+        kana, han = len(_KANA.findall(text)), len(_HAN.findall(text))
+        if kana + han > _HAN_SHARE * len(text) and kana + han >= MIN_CHARS // 4:
+            return "ja" if kana > (kana + han) / 10 else "zh"
     if len(text) < MIN_CHARS:
         return None
-    start = max(0, (len(text) - MAX_CHARS) // 2)
-    language, _ = detect_fast(text[start : start + MAX_CHARS], cutoff=MAX_DISTANCE)
+    language, _ = detect_fast(text, cutoff=MAX_DISTANCE)
     return str(language) if len(language) == 2 else None

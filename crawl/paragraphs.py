@@ -33,10 +33,10 @@ _T2T_TOKENS = re.compile(r"[^\W_]+|[!-/:-@\[-`{-~]")
 def drop_reason(paragraph: str, language: str | None = None) -> str | None:
     """Why a paragraph is no prose for a summary, or None if it is.
 
-    `too_short` (under 6 words), `no_letters`, `no_sentence` (no full stop or its kin closes three
-    words; questions and exclamations count, unlike in the filter of the original dataset),
-    `garbled` (replacement characters, as of binary data or a wrong charset), `boilerplate` (short, and speaks of cookies, subscriptions, rights ...), `other_language`
-    (its script is not that of `language`).
+    `garbled` (replacement characters, as binary data has), `no_letters`, `too_short` (under 6
+    words), `no_sentence` (no full stop or its kin closes three words; questions and exclamations
+    count, unlike in the filter of the original dataset), `boilerplate` (short, and speaks of
+    cookies, subscriptions, rights ...), `other_language` (its script is not that of `language`).
     """
     words = _WORD.findall(paragraph)
     if paragraph.count("\ufffd") > len(paragraph) * MAX_GARBLED_SHARE:

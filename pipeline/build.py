@@ -39,18 +39,18 @@ def _described(inputs: list[InputFile]) -> list[dict[str, Any]]:
     return [{"name": f.name, "path": f.path, "bytes": f.size_bytes} for f in inputs]
 
 
-def _metadata(settings: Settings, stage: str) -> dict[str, str]:
-    """What a shard says of its origin: the settings of the stages up to its own, no paths."""
-    plain = {}
-    for name in ORDER[: ORDER.index(stage) + 1]:
-        if hasattr(settings, name):
-            plain[name] = asdict(getattr(settings, name))
-            plain[name].pop("titles", None)
-            plain[name].pop("vocab", None)
+def _origin(stage: str, own: Any, before: StageResult | None) -> dict[str, Any]:
+    """The settings of a stage and of those before it, without paths of this machine."""
+    plain = {k: v for k, v in asdict(own).items() if k not in ("titles", "vocab")}
+    return {**(before.facts["origin"] if before else {}), stage: plain}
+
+
+def _metadata(origin: dict[str, Any]) -> dict[str, str]:
+    """What a shard says of its origin; nothing here may depend on the machine or the run."""
     return {
         "wikisum.version": VERSION,
         "wikisum.format": FORMAT_VERSION,
-        "wikisum.settings": json.dumps(plain, sort_keys=True),
+        "wikisum.settings": json.dumps(origin, sort_keys=True),
     }
 
 
@@ -77,6 +77,7 @@ def read_articles(
 ) -> StageResult:
     """Dump files -> `articles/`."""
     own = settings.articles
+    origin = _origin("articles", own, None)
     tasks = plan_parts(dump, own.limit)
     stage = Stage(
         "articles",
@@ -85,14 +86,14 @@ def read_articles(
         {"settings": [own.split, own.limit], "inputs": _identity(dump + titles)},
         len(tasks),
         sum(r.work for task in tasks for r in task),
-        {"settings": asdict(own), "inputs": {"articles": _described(dump)}},
+        {"settings": asdict(own), "origin": origin, "inputs": {"articles": _described(dump)}},
     )
     do = ReadDump(
         job.workspace.out,
         len(tasks),
         own,
         language_of(dump),
-        _metadata(settings, "articles"),
+        _metadata(origin),
         Ticker(job.progress_folder),
     )
     result = run_parts(job, stage, tasks, do)
@@ -110,6 +111,7 @@ def want_pages(
 ) -> StageResult:
     """`articles/` and search results -> `wanted/`."""
     own = settings.wanted
+    origin = _origin("wanted", own, articles)
     shard_count = max(1, articles.counts["articles_out"] // ARTICLES_PER_SHARD)
     stage = Stage(
         "wanted",
@@ -123,6 +125,7 @@ def want_pages(
         shard_count,
         facts={
             "settings": asdict(own),
+            "origin": origin,
             "inputs": {"search_results": _described(search_results)},
         },
     )
@@ -134,7 +137,7 @@ def want_pages(
         own.corpus,
         bool(sliced["titles"] or sliced["limit"]),
         shard_count,
-        _metadata(settings, "wanted"),
+        _metadata(origin),
     )
     return run_stage(job, stage, lambda pipeline, _, parts: construct(pipeline, parts))
 
@@ -144,6 +147,7 @@ def scan_pages(
 ) -> StageResult:
     """WARC files -> `documents/`."""
     own = settings.scan
+    origin = _origin("scan", own, wanted)
     stage = Stage(
         "scan",
         "pages",
@@ -151,7 +155,7 @@ def scan_pages(
         {"settings": asdict(own), "inputs": _identity(warcs), "before": wanted.fingerprint},
         len(warcs),
         sum(f.size_bytes for f in warcs),
-        {"settings": asdict(own), "inputs": {"warcs": _described(warcs)}},
+        {"settings": asdict(own), "origin": origin, "inputs": {"warcs": _described(warcs)}},
     )
     do = ScanFile(
         job.workspace.out,
@@ -159,7 +163,7 @@ def scan_pages(
         own,
         tuple(job.workspace.path(p) for p in wanted.paths("wanted/")),
         wanted.fingerprint,
-        _metadata(settings, "scan"),
+        _metadata(origin),
         Ticker(job.progress_folder),
     )
     return run_parts(job, stage, list(warcs), do)
@@ -180,6 +184,7 @@ def join_pages(
 ) -> StageResult:
     """`articles/`, `wanted/`, `documents/` -> examples without graphs and ids."""
     own = settings.examples
+    origin = _origin("examples", own, scan)
     by_split = shards_by_split(settings, articles.counts["articles_out"])
 
     def paths(result: StageResult, prefix: str) -> list[str]:
@@ -194,7 +199,7 @@ def join_pages(
         paths(scan, "dropped/"),
         own,
         by_split,
-        _metadata(settings, "examples"),
+        _metadata(origin),
         Ticker(job.progress_folder),
     )
     stage = Stage(
@@ -208,7 +213,7 @@ def join_pages(
         },
         construct.part_count,
         articles.counts["articles_out"],
-        {"settings": asdict(own)},
+        {"settings": asdict(own), "origin": origin},
     )
     result = run_stage(job, stage, lambda pipeline, _, parts: construct(pipeline, parts))
     if not result.counts.get("examples_out"):
@@ -223,6 +228,7 @@ def join_pages(
 def link_paragraphs(job: Job, settings: Settings, examples: StageResult) -> StageResult:
     """Example shards -> the same with graphs."""
     own = settings.graphs
+    origin = _origin("graphs", own, examples)
     tasks = examples.paths(JOINED)
     stage = Stage(
         "graphs",
@@ -231,9 +237,9 @@ def link_paragraphs(job: Job, settings: Settings, examples: StageResult) -> Stag
         {"settings": asdict(own), "before": examples.fingerprint},
         len(tasks),
         examples.counts["examples_out"],
-        {"settings": asdict(own)},
+        {"settings": asdict(own), "origin": origin},
     )
-    metadata = _metadata(settings, "graphs")
+    metadata = _metadata(origin)
     do = LinkShard(job.workspace.out, LINKED, own, metadata, Ticker(job.progress_folder))
     return run_parts(job, stage, tasks, do)
 
@@ -256,7 +262,11 @@ def train_vocab(
         },
         1,
         count,
-        {"settings": asdict(own), "inputs": {"vocab": _described(vocab)}},
+        {
+            "settings": asdict(own),
+            "origin": _origin("vocab", own, None),
+            "inputs": {"vocab": _described(vocab)},
+        },
     )
     text_count = examples.counts["paragraphs_out"] + 2 * count
     do = TrainVocab(job.workspace.out, own, text_count, Ticker(job.progress_folder))
@@ -284,9 +294,11 @@ def encode_subwords(
         linked.counts["examples_out"],
         {"settings": {"vocab_sha256": model.sha256 if model else None}},
     )
-    metadata = _metadata(settings, "vocab" if vocab else "graphs")
+    origin = {**linked.facts["origin"], **(vocab.facts["origin"] if vocab else {})}
     sha256 = model.sha256 if model else None
-    do = EncodeShard(job.workspace.out, EXAMPLES, sha256, metadata, Ticker(job.progress_folder))
+    do = EncodeShard(
+        job.workspace.out, EXAMPLES, sha256, _metadata(origin), Ticker(job.progress_folder)
+    )
     return run_parts(job, stage, tasks, do)
 
 

@@ -1,6 +1,7 @@
 """`articles/` and search results -> `wanted/`: which article wants which page, sorted by URL."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -97,8 +98,9 @@ def wanted_urls(
 
 
 def _read_articles(path: str) -> Iterator[tuple[str, tuple[str, int, str]]]:
+    name = f"articles/{os.path.basename(path)}"
     for row, article in enumerate(read_rows(path, ["id", "citations"])):
-        yield article["id"], (path, row, json.dumps(article["citations"]))
+        yield article["id"], (name, row, json.dumps(article["citations"]))
 
 
 def _read_results(source: InputFile) -> Iterator[tuple[str, tuple[str, int, str]]]:

@@ -1,0 +1,23 @@
+"""White space as a reader sees it: one space between words, nothing invisible."""
+
+import unicodedata
+from functools import cache
+
+_VISIBLE_FORMATS = frozenset("\u200c\u200d")  # joiners, that change letters in Persian and Hindi
+
+
+def fold(text: str) -> str:
+    """`text` on one line, words parted by one space.
+
+    Soft hyphens, zero-width spaces, direction marks, control characters and lone surrogates go.
+    """
+    folded = " ".join(text.split())
+    if folded.isprintable():
+        return folded
+    return " ".join("".join(c for c in folded if _is_kept(c)).split())
+
+
+@cache
+def _is_kept(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category not in ("Cc", "Cs", "Cf") or character in _VISIBLE_FORMATS

@@ -1,0 +1,82 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawl.errors import BadPage
+from crawl.html import EXTRACTORS, extract_paragraphs, read_page
+
+PAGE = b"""<!DOCTYPE html><html><head><title>A
+ title &lt; b</title><style>p{}</style></head><body>
+<script>var x = "<p>no</p>";</script><noscript>no</noscript><template><p>no</p></template>
+<p>One sen<b>ten</b>ce with <a href=x>a link</a>.<br>Same&nbsp;paragraph &amp; more</p>tail
+<ul><li>first<li>second</ul><table><tr><td>a</td><th>b</th></tr></table>
+<div hidden>no</div><div style="display : none">no</div><span aria-hidden="true">no</span>
+<!-- no --><pre>kept  text</pre></body></html>"""
+
+
+def test_soup_gives_one_paragraph_a_block():
+    assert extract_paragraphs(PAGE) == [
+        "One sentence with a link. Same paragraph & more",
+        "tail",
+        "first",
+        "second",
+        "a b",
+        "kept text",
+    ]
+
+
+def test_page_has_title_and_lines_of_text():
+    assert read_page(PAGE, None, "html", "soup").title == "A title < b"
+    page = read_page(b"one\n\n  two  \n", None, "text", "soup")
+    assert (page.title, page.paragraphs) == ("", ["one", "two"])
+
+
+@pytest.mark.parametrize(
+    ("payload", "kind", "reason"),
+    [
+        (b"", "html", "no_text"),
+        (b"<html><script>x</script>", "html", "no_text"),
+        (b" \n ", "text", "no_text"),
+        (b"x" * (17 << 20), "html", "page_too_large"),
+        (b"x" * (17 << 20), "text", "page_too_large"),
+        (b"<b>" * 200_000, "html", "too_many_tags"),
+    ],
+)
+def test_pages_without_use_are_refused(payload, kind, reason):
+    with pytest.raises(BadPage) as caught:
+        read_page(payload, None, kind, "soup")
+    assert caught.value.reason == reason
+
+
+def test_unknown_extractor_is_named():
+    with pytest.raises(ValueError, match="'magic'; there are soup"):
+        extract_paragraphs(PAGE, extractor="magic")
+
+
+@pytest.mark.parametrize("extractor", sorted(EXTRACTORS))
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<p>nul\x00 and \xff\xfe &#xD800; &#0; &bogus; </p></p></div>",
+        b"<p " + b" ".join(b"a%d=1" % i for i in range(3_000)) + b">many",
+        b"<div>" * 5_000 + b"deep",
+        b"<" * 50_000,
+        b"<table><p>x</table></td></tr>",
+        b"<frameset><frame></frameset>",
+        b"<plaintext><p>x",
+        b"<!--" * 1000,
+        b"<html hidden><body style='display:none'><p>shown by a script",
+    ],
+)
+def test_hard_pages_are_survived(extractor, page):
+    for paragraph in extract_paragraphs(page, extractor=extractor):
+        paragraph.encode("utf-8")
+        assert "\0" not in paragraph
+
+
+@given(
+    st.binary(max_size=300) | st.text(alphabet="<>/apdiv=\"' &;#\n", max_size=200).map(str.encode)
+)
+def test_any_bytes_give_folded_paragraphs(payload):
+    for paragraph in extract_paragraphs(payload):
+        assert paragraph == " ".join(paragraph.split())

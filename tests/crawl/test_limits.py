@@ -1,0 +1,44 @@
+import pytest
+
+from crawl.errors import BadPage
+from crawl.limits import MAX_PAGE_BYTES, check_markup, check_size
+
+
+@pytest.mark.parametrize(
+    ("html", "reason"),
+    [
+        ("<b>" * 1_000_000, "too_many_tags"),
+        ("<div>" * 90_000, "too_deep"),
+        ("<ul><li>" * 45_000, "too_deep"),
+        ("<div>" * 45_000 + "</div>" * 45_000, "too_deep"),
+        ("<i>x</b>" * 40_000, "too_deep"),
+        ("<p " + " ".join(f"a{i}=1" for i in range(50_000)) + ">", "too_many_attributes"),
+        ("<p " + " ".join(f"a{i}" for i in range(50_000)), "too_many_attributes"),
+    ],
+)
+def test_endless_markup_is_refused(html, reason):
+    with pytest.raises(BadPage) as caught:
+        check_markup(html)
+    assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        "<p>" * 90_000,
+        "<table>" + "<tr><td>x<td>y" * 30_000,
+        "<div>x</div>" * 45_000,
+        "<img src='data:image/png;base64," + "A" * 1_000_000 + "'>",
+        "<p title='" + "word " * 100_000 + "'>",
+        "<script>" + "x = 1; " * 100_000 + "</script>",
+    ],
+)
+def test_long_honest_markup_is_let_through(html):
+    check_markup(html)
+
+
+def test_size():
+    check_size(b"x" * MAX_PAGE_BYTES)
+    with pytest.raises(BadPage, match="bytes"):
+        check_size(b"x" * (MAX_PAGE_BYTES + 1))
