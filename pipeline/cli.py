@@ -2,8 +2,11 @@
 
 import argparse
 import contextlib
+import logging
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -184,7 +187,18 @@ class _job:
         except BaseException:
             self._stack.close()
             raise
+        if threading.current_thread() is threading.main_thread():
+            before = signal.signal(signal.SIGINT, self._interrupt)
+            self._stack.callback(signal.signal, signal.SIGINT, before)
         return self._job
+
+    def _interrupt(self, *_: Any) -> None:
+        """Leave at once: Beam would wait for workers that the same signal has ended.
+
+        What is on disk is whole, and workers end when they lose us.
+        """
+        self._job.to.write("\nwikisum: interrupted; the same command goes on from here\n")
+        os._exit(INTERRUPTED)
 
     def __exit__(self, *error: Any) -> None:
         self._stack.close()
@@ -321,7 +335,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     # workers share the cores among themselves; one thread each keeps sums in one order too
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    return _guarded(args, words[cut + 1 :])
+    beam_flags = words[cut + 1 :]
+    if not beam_flags:  # a local run has a log of its own, and Beam warns of clouds at import
+        logging.getLogger().setLevel(logging.ERROR)
+    return _guarded(args, beam_flags)
 
 
 def _guarded(args: argparse.Namespace, beam_flags: list[str]) -> int:
@@ -331,7 +348,7 @@ def _guarded(args: argparse.Namespace, beam_flags: list[str]) -> int:
     try:
         return int(args.run(args, beam_flags))
     except KeyboardInterrupt:
-        message, code = "interrupted; the same command goes on from here", INTERRUPTED
+        message, code = "interrupted", INTERRUPTED
     except (ValueError, FileNotFoundError, IsADirectoryError) as error:
         message, code = str(error), BAD_CALL
     except (JobFailed, OSError) as error:

@@ -378,3 +378,22 @@ def test_files_that_others_broke_can_stand_among_the_crawl(real_data, tmp_path):
     assert any(r["file"].endswith("bad.arc") and r["reason"] == "not_a_warc" for r in records)
     assert all(r["offset"] is not None for r in records if r["stage"] == "scan")
     assert main(["validate", str(tmp_path / "out")]) == 0
+
+
+def test_an_interrupt_leaves_at_once_with_a_line(tmp_path):
+    out = tmp_path / "out"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pipeline.cli", *SAMPLE, "--out", str(out)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    deadline = time.monotonic() + 120
+    while not (out / ".work" / "articles.json").exists() and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert told.strip().splitlines()[-1].endswith("the same command goes on from here")
