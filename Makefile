@@ -26,5 +26,5 @@ lint: .venv/ready
 
 # Figures that need no data of one's own; benchmarks/*.md say how the others are run.
 bench: .venv/ready
-	$(BIN)/python benchmarks/labels.py
-	$(BIN)/python benchmarks/scan.py tests/golden/sample-*.gz
+	$(BIN)/python -m benchmarks.rouge
+	$(BIN)/python -m benchmarks.ranking_speed

@@ -20,7 +20,7 @@ setup(
     install_requires=[
         "apache-beam>=2.77",
         "beautifulsoup4>=4.13",
-        "brotli>=1.1",
+        "brotli>=1.2",
         "faust-cchardet>=2.1.19",
         "idna>=3.7",
         "lxml>=5.3",
@@ -37,5 +37,5 @@ setup(
         "zstandard>=0.23",
     ],
     extras_require={"gcp": GCP, "train": TRAIN, "dev": DEV},
-    entry_points={"console_scripts": ["wikisum = pipeline.cli:main"]},
+    entry_points={"console_scripts": ["wikisum = pipeline.cli:run"]},
 )

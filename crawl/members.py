@@ -1,4 +1,4 @@
-"""A file of compressed members (gzip or zstd), or a plain file, as bytes with known offsets."""
+"""A plain, gzip or zstd file as one stream of bytes, with the places in the file that it is at."""
 
 import re
 import zlib
@@ -6,48 +6,121 @@ from typing import Any, BinaryIO
 
 import zstandard
 
+from crawl.errors import BadRecord
+
 BLOCK_BYTES = 1 << 16
-MAX_KEPT_BYTES = 8 << 20
-_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+PIECE_BYTES = 1 << 18  # at most about so much is decompressed at once, whatever the ratio
+KEPT_BYTES = 1 << 20  # how far back a lost record is looked for
+START_BYTES = 4096  # enough to tell the start of a record
+_SALVAGED_BYTES = 64  # at most so much is lost before the damage
+_ZSTD_STEP = 512  # a byte of zstd can stand for 32 KiB
+_GZIP, _ZSTD = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
+_DICTIONARY = b"\x5d\x2a\x4d\x18"  # opens a frame that holds one
+_MEMBER = re.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd")
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18", re.DOTALL)
-_DICTIONARY = b"\x5d\x2a\x4d\x18"
 
 
-class Damaged(Exception):
-    """The member cannot be decompressed any further."""
+class _Plain:
+    """What is not compressed, behind the interface of zlib's decompressor."""
+
+    eof, unused_data, unconsumed_tail = False, b"", b""
+
+    def decompress(self, data: bytes, most: int) -> bytes:
+        return data
+
+
+class _ZstdFrame:
+    """A zstd frame behind the interface of zlib's decompressor."""
+
+    def __init__(self, dictionary: Any) -> None:
+        self._frame = zstandard.ZstdDecompressor(dict_data=dictionary).decompressobj()
+        self.eof, self.unused_data, self.unconsumed_tail = False, b"", b""
+
+    def decompress(self, data: bytes, most: int) -> bytes:
+        out = bytearray()
+        place = 0
+        while place < len(data) and len(out) < most and not self.eof:
+            out += self._frame.decompress(data[place : place + _ZSTD_STEP])
+            place += _ZSTD_STEP
+            self.eof = self._frame.eof
+        rest = data[place:]
+        if self.eof:
+            self.unused_data = self._frame.unused_data + rest
+        self.unconsumed_tail = b"" if self.eof else rest
+        return bytes(out)
+
+
+def _decoder(start: bytes, dictionary: Any) -> Any:
+    """What reads the member that starts so."""
+    if start.startswith(_GZIP):
+        return zlib.decompressobj(31)
+    return _ZstdFrame(dictionary) if start.startswith(_ZSTD) else _Plain()
+
+
+def _salvage(data: bytes, dictionary: Any) -> bytes:
+    """What a damaged member gives before its damage, so that it is told whose record it was."""
+    out = bytearray()
+    decoder = _decoder(data, dictionary)
+    try:
+        while data and len(out) < PIECE_BYTES:
+            out += decoder.decompress(data, _SALVAGED_BYTES)
+            data = decoder.unconsumed_tail
+    except (zlib.error, zstandard.ZstdError):
+        pass
+    return bytes(out)
+
+
+def _dictionary(data: bytes) -> Any:
+    """The dictionary in a frame, which may be compressed itself; None if it is broken."""
+    try:
+        if data.startswith(_ZSTD):
+            data = zstandard.ZstdDecompressor().stream_reader(data).read(KEPT_BYTES)
+        return zstandard.ZstdCompressionDict(data) if data else None
+    except zstandard.ZstdError:
+        return None
 
 
 class MemberReader:
-    """Reads member after member of a stream that need not seek.
+    """Reads the decompressed bytes of a stream that need not seek, part after part.
 
-    `start` is the offset in the file of the current member; `end` of what follows it, once it has
-    been read to its end. A plain file is one member. What was read of the current member stays
-    within reach (up to 8 MiB), so that after damage the next sound member can be found.
+    A part is a run of members of which only the first starts with a record, so no record goes on
+    from one part into the next: it is one member of a file compressed by record, and all of a file
+    that is plain or compressed in one piece. Damage ends a part early and is then its `fault`.
+    `starts` is to match the start of a record. Raises what `raw` raises, and nothing else.
     """
 
-    def __init__(self, raw: BinaryIO) -> None:
+    def __init__(self, raw: BinaryIO, starts: re.Pattern[bytes]) -> None:
         self._raw = raw
-        self._input = raw.read(BLOCK_BYTES)
-        self._input_start = 0  # offset of the first byte of _input
-        self._kept = b""
-        self._kept_start = 0
+        self._starts = starts
+        self._line_starts = re.compile(rb"(?<![^\n])(?:%b)" % starts.pattern)
+        self._input = b""
+        self._input_start = 0  # offset in the file of the first byte of _input
         self._dictionary: Any = None
-        self._decoder: Any = None
-        self._buffer = bytearray()
-        self._at_end = True
-        self.kind = "plain"
-        if self._input.startswith(_GZIP):
-            self.kind = "gzip"
-        elif self._input.startswith(_ZSTD) or _SKIPPABLE.match(self._input):
-            self.kind = "zstd"
-        self.start = 0
-        self.end = 0
-        self.position = 0  # decompressed bytes taken out of the current member
+        self._decoder: Any = None  # of the current member; None at its end
+        self._member_start = 0
+        self._kept: list[bytes] = []  # the last input that the current member took
+        self._is_open = False  # the next part's member is open, and _ahead and _later are its own
+        self._ahead = b""
+        self._later: BadRecord | None = None
+        self._buffer = bytearray()  # bytes of the part: those taken last, then those to come
+        self._taken = 0
+        self._base = 0  # position of the first byte of _buffer
+        self._ended = True  # no more of the part is to come into the buffer
+        self._borders: dict[int, int] = {}  # position -> offset, between the members of the part
+        self._shift: int | None = None  # offset minus position, in a plain part
+        self.fault: BadRecord | None = None
+        self.found_start = False  # whether any record was seen to start
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing (more) to read."""
-        return not self._input and not self._fill()
+    def position(self) -> int:
+        """How many decompressed bytes of the file lie before the next one."""
+        return self._base + self._taken
+
+    def file_offset(self) -> int | None:
+        """The offset in the file of the next byte; None if it is within a compressed member."""
+        if self._shift is not None:
+            return self.position + self._shift
+        return self._borders.get(self.position)
 
     def _fill(self) -> bool:
         block = self._raw.read(BLOCK_BYTES)
@@ -58,171 +131,224 @@ class MemberReader:
         self._input = self._input[count:]
         self._input_start += count
 
-    def next_member(self) -> bool:
-        """Go to the next member; False at the end of the file. Raises Damaged."""
-        self._buffer.clear()
-        self.position = 0
-        while True:
-            if self.is_empty:
-                return False
-            if self.kind == "plain":
-                break
-            if self._input[0] == 0:  # some writers pad with zeros
-                self._drop(len(self._input) - len(self._input.lstrip(b"\0")))
+    def _open(self) -> bool:
+        """Open the next member; False at the end of the file."""
+        while self._input or self._fill():
+            if blank := len(self._input) - len(self._input.lstrip(b"\0\r\n")):
+                self._drop(blank)  # some writers pad
                 continue
-            while len(self._input) < 8 and self._fill():
+            while len(self._input) < START_BYTES and self._fill():
                 pass
-            if self.kind == "zstd" and _SKIPPABLE.match(self._input):
+            if _SKIPPABLE.match(self._input):
                 self._skip_frame()
                 continue
-            break
-        self.start = self._input_start
-        self._kept, self._kept_start = b"", self.start
-        self._at_end = False
-        self._decoder = self._new_decoder()
-        return True
+            self._decoder = _decoder(self._input, self._dictionary)
+            self._member_start, self._kept = self._input_start, []
+            self._is_open = True
+            return True
+        return False
 
     def _skip_frame(self) -> None:
         """Pass over a zstd frame without data; it may hold the dictionary of the file."""
-        is_dictionary = self._input.startswith(_DICTIONARY)
-        size = int.from_bytes(self._input[4:8], "little")
-        if size > MAX_KEPT_BYTES:
-            raise Damaged("a zstd frame to skip is too large")
-        while len(self._input) < 8 + size and self._fill():
-            pass
-        if is_dictionary:
-            data = self._input[8 : 8 + size]
-            if data.startswith(_ZSTD):
-                data = zstandard.ZstdDecompressor().decompress(data, max_output_size=1 << 26)
-            self._dictionary = zstandard.ZstdCompressionDict(data)
-        self._drop(min(len(self._input), 8 + size))
+        left = 8 + int.from_bytes(self._input[4:8], "little")
+        if self._input.startswith(_DICTIONARY) and left <= KEPT_BYTES:
+            while len(self._input) < left and self._fill():
+                pass
+            self._dictionary = _dictionary(self._input[8:left])
+        while left and (self._input or self._fill()):
+            step = min(left, len(self._input))
+            self._drop(step)
+            left -= step
 
-    def _new_decoder(self) -> Any:
-        if self.kind == "gzip":
-            return zlib.decompressobj(31)
-        if self.kind == "zstd":
-            return zstandard.ZstdDecompressor(dict_data=self._dictionary).decompressobj()
-        return None
+    def _pull(self) -> bytes:
+        """The next piece of the current member; nothing at its end, or if it breaks off."""
+        while self._decoder is not None:
+            if not self._input and not self._fill():
+                if not isinstance(self._decoder, _Plain):
+                    self._break("truncated_record", "the file ends within a compressed record")
+                self._decoder = None
+                break
+            block = self._input
+            try:
+                data: bytes = self._decoder.decompress(block, PIECE_BYTES)
+            except (zlib.error, zstandard.ZstdError) as error:
+                self._break("bad_record", str(error))
+                return b"" if self._kept else _salvage(block, self._dictionary)
+            ended = self._decoder.eof
+            self._input = self._decoder.unused_data if ended else self._decoder.unconsumed_tail
+            taken = len(block) - len(self._input)
+            self._input_start += taken
+            if not isinstance(self._decoder, _Plain):
+                self._keep(block[:taken])
+            if ended:
+                self._decoder = None
+            if data:
+                return data
+        return b""
+
+    def _keep(self, block: bytes) -> None:
+        self._kept.append(block)
+        if len(self._kept) * BLOCK_BYTES > 2 * KEPT_BYTES:
+            self._kept = [b"".join(self._kept)[-KEPT_BYTES:]]
+
+    def _break(self, reason: str, detail: str) -> None:
+        self.fault = BadRecord(reason, detail, self._member_start)
+        self._decoder = None
 
     def _more(self) -> bool:
-        """Decompress one block more into the buffer; False at the member's end. Raises Damaged."""
-        while not self._at_end:
-            if not self._input and not self._fill():
-                self._at_end = True
-                self.end = self._input_start
-                if self._decoder is not None:
-                    raise Damaged("the file ends within a compressed record")
-                return False
-            block, self._input = self._input, b""
-            self._input_start += len(block)
-            if self._decoder is None:
-                self._kept = (self._kept + block)[-2 * BLOCK_BYTES :]
-                self._kept_start = self._input_start - len(self._kept)
-                self._buffer += block
+        """Put more of the part into the buffer; False at its end."""
+        while not self._ended:
+            if self._taken > 2 * KEPT_BYTES:
+                self._base += self._taken - KEPT_BYTES
+                del self._buffer[: self._taken - KEPT_BYTES]
+                self._taken = KEPT_BYTES
+                self._borders = {p: o for p, o in self._borders.items() if p >= self.position}
+            if data := self._pull():
+                self._buffer += data
                 return True
-            self._kept += block
-            if len(self._kept) > MAX_KEPT_BYTES:
-                self._kept_start += len(self._kept) - MAX_KEPT_BYTES // 2
-                self._kept = self._kept[-MAX_KEPT_BYTES // 2 :]
-            try:
-                data = self._decoder.decompress(block)
-            except (zlib.error, zstandard.ZstdError) as error:
-                self._at_end = True
-                raise Damaged(str(error)) from error
-            if self._decoder.eof:
-                self._at_end = True
-                self._input = self._decoder.unused_data
-                self._input_start -= len(self._input)
-                self.end = self._input_start
-            self._buffer += data
-            if data:
-                return True
+            self._ended = True
+            if self.fault is None:
+                self._borders[self._base + len(self._buffer)] = self._input_start
+                self._look_ahead()
         return False
 
+    def _look_ahead(self) -> None:
+        """Open the next member; it belongs to this part if it does not start with a record."""
+        if not self._open() or isinstance(self._decoder, _Plain):
+            return
+        ahead = bytearray()
+        while len(ahead) < START_BYTES and (data := self._pull()):
+            ahead += data
+        if self.fault is not None or self._starts.match(ahead):
+            self._ahead = bytes(ahead)
+            self._later, self.fault = self.fault, None
+            return
+        self._buffer += ahead
+        self._ended = self._is_open = False
+
+    def next_part(self) -> bool:
+        """Go to the next part, over what is left of this one; False at the end of the file."""
+        while self._more():
+            self._taken = len(self._buffer)
+        self._base += len(self._buffer)
+        self._buffer.clear()
+        self._taken = 0
+        if not self._is_open and not self._open():
+            return False
+        self._borders = {self._base: self._member_start}
+        is_plain = isinstance(self._decoder, _Plain)
+        self._shift = self._member_start - self._base if is_plain else None
+        self._buffer += self._ahead
+        self.fault = self._later
+        self._ended = self.fault is not None
+        self._ahead, self._later, self._is_open = b"", None, False
+        return True
+
     def read(self, count: int) -> bytes:
-        """Up to `count` bytes of the member; fewer only at its end. Raises Damaged."""
-        while len(self._buffer) < count and self._more():
+        """Up to `count` bytes; fewer only at the end of the part."""
+        while len(self._buffer) - self._taken < count and self._more():
             pass
-        data = bytes(self._buffer[:count])
-        del self._buffer[:count]
-        self.position += len(data)
+        with memoryview(self._buffer) as view:
+            data = bytes(view[self._taken : self._taken + count])
+        self._taken += len(data)
         return data
 
     def skip(self, count: int) -> int:
-        """Pass over up to `count` bytes, without holding them; how many there were."""
+        """Pass over up to `count` bytes without holding them; how many there were."""
         left = count
-        while left > 0:
-            if not self._buffer and not self._more():
-                break
-            step = min(left, len(self._buffer))
-            del self._buffer[:step]
+        while left and (self._taken < len(self._buffer) or self._more()):
+            step = min(left, len(self._buffer) - self._taken)
+            self._taken += step
             left -= step
-        self.position += count - left
         return count - left
 
     def peek(self, count: int) -> bytes:
-        """The next bytes, up to `count`, without taking them. Raises Damaged."""
-        while len(self._buffer) < count and self._more():
+        """The next bytes, up to `count`, without taking them."""
+        while len(self._buffer) - self._taken < count and self._more():
             pass
-        return bytes(self._buffer[:count])
+        return bytes(self._buffer[self._taken : self._taken + count])
+
+    def skip_blank(self) -> None:
+        """Pass over the ends of lines."""
+        while (blank := self.peek(4)) and blank[0] in b"\r\n":
+            self._taken += len(blank) - len(blank.lstrip(b"\r\n"))
+
+    def at_start(self) -> bool:
+        """Whether a record starts here."""
+        while len(self._buffer) - self._taken < START_BYTES and self._more():
+            pass
+        found = self._starts.match(self._buffer, self._taken) is not None
+        self.found_start |= found
+        return found
 
     def head(self, terminators: tuple[bytes, ...], most: int) -> bytes | None:
         """Bytes up to and with the first terminator, or None if there is none in `most` bytes."""
         looked = 0
         while True:
-            found = [
-                (place, -len(t))
-                for t in terminators
-                if (place := self._buffer.find(t, max(0, looked - 4), most)) >= 0
-            ]
+            data = self.peek(looked + START_BYTES)[:most]
+            found = [place + len(t) for t in terminators if (place := data.find(t)) >= 0]
             if found:
-                place, length = min(found)
-                return self.read(place - length)
-            looked = len(self._buffer)
-            if looked >= most or not self._more():
+                return self.read(min(found))
+            if len(data) == most or len(data) < looked + START_BYTES:
                 return None
+            looked = len(data)
 
-    def drain(self) -> None:
-        """Read to the member's end, so that `end` is known. Raises Damaged."""
-        while self.skip(1 << 30):
-            pass
+    def seek_start(self, after: int) -> int:
+        """Go to the next start of a record from position `after` on, if need be backwards.
 
-    def resync(self, after: int, starts: re.Pattern[bytes]) -> int:
-        """After damage, go to just before the next member (or line) that `starts` matches.
-
-        It begins after the offset `after`, so that there is always progress. Gives back its
-        offset, or that of the end of the file.
+        Gives its position, or that of the end of the part. It may open the next part.
         """
-        data = self._kept + self._input
-        offset = self._kept_start
-        self._buffer.clear()
-        self._at_end = True
-        place = max(0, after + 1 - offset)
+        place = max(after, self._base) - self._base
+        if self._shift is not None:
+            data = bytes(self._buffer[place:]) + self._input
+            start = self._base + place
+            del self._buffer[place:]
+            self._taken = place
+            self._ended, self._decoder = True, None
+            return self._resync(data, start + self._shift) - self._shift
         while True:
-            found = self._find(data, place, starts)
-            if found is not None:
-                self._input, self._input_start = data[found:], offset + found
-                return offset + found
+            match = self._line_starts.search(self._buffer, place)
+            if match:
+                self._taken = match.start()
+                self.found_start = True
+                return self.position
+            self._taken = len(self._buffer)
+            start = max(self._base + place, self.position - START_BYTES)
+            if not self._more():
+                return self.position
+            place = start - self._base
+
+    def recover(self) -> int:
+        """After a fault, go to the next member; its offset, or that of the end of the file."""
+        data = b"".join(self._kept)
+        offset = self._input_start - len(data)
+        skipped = 1 if offset == self._member_start else 0
+        return self._resync((data + self._input)[skipped:], offset + skipped)
+
+    def _resync(self, data: bytes, offset: int) -> int:
+        """Look for a record or a member that starts with one in `data`, then in what follows."""
+        place = 0
+        while (found := self._find(data, place)) is None:
             block = self._raw.read(BLOCK_BYTES)
             if not block:
-                self._input, self._input_start = b"", offset + len(data)
-                return offset + len(data)
-            keep = min(len(data), 1024)  # room for a start that two blocks share
-            offset += len(data) - keep
-            data = data[len(data) - keep :] + block
-            place = max(0, after + 1 - offset)
+                found = len(data)
+                break
+            tail = data[-START_BYTES:]  # a start that two blocks share
+            offset += len(data) - len(tail)
+            data = tail + block
+            place = 1 if len(tail) == START_BYTES else 0
+        self._input, self._input_start = data[found:], offset + found
+        return self._input_start
 
-    def _find(self, data: bytes, place: int, starts: re.Pattern[bytes]) -> int | None:
-        if self.kind == "plain":
-            match = starts.search(data, place)
-            return match.start() if match else None
-        magic = _GZIP + b"\x08" if self.kind == "gzip" else _ZSTD
-        while (place := data.find(magic, place)) >= 0:
+    def _find(self, data: bytes, place: int) -> int | None:
+        line = self._line_starts.search(data, place)
+        end = line.start() if line else len(data)
+        for magic in _MEMBER.finditer(data, place, end):
+            start = data[magic.start() : magic.start() + START_BYTES]
             try:
-                text = self._new_decoder().decompress(data[place : place + 4096])
+                opened = _decoder(start, self._dictionary).decompress(start, START_BYTES)
             except (zlib.error, zstandard.ZstdError):
-                text = b""
-            if starts.match(text):
-                return place
-            place += 1
-        return None
+                continue
+            if self._starts.match(opened):
+                return magic.start()
+        return end if line else None

@@ -1,7 +1,7 @@
 """WARC, ARC and WET files -> pages, streamed, with the byte range of each.
 
 Our own reader, because a damaged record must cost only itself and offsets must be exact on
-streams that cannot seek; warcio undoes the chunks, and writes in the tests.
+streams that cannot seek; warcio, which does neither, is what the tests compare it with.
 """
 
 import base64
@@ -11,24 +11,35 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from crawl.errors import BadRecord
-from crawl.http import content_type, decode_body, page_kind, parse_headers, parse_response
-from crawl.members import Damaged, MemberReader
+from crawl.http import (
+    check_type,
+    content_type,
+    decode_body,
+    page_kind,
+    parse_headers,
+    parse_response,
+)
+from crawl.members import START_BYTES, MemberReader
 
 MAX_HEAD_BYTES = 1 << 16
-_ARC = rb"(?:filedesc|https?|dns|ftp)://?\S+ [\d.a-fA-F:]+ \d{14} \S+ "
-_STARTS = re.compile(rb"WARC/\d|" + _ARC)
-_LINE_STARTS = re.compile(rb"(?:(?<=\n)|\A)WARC/\d\.\d+\r?\n")
-_ARC_HEAD = re.compile(rb"(\S.*?) (\S+) (\d{12,14}) (?:(\S+) )?(?:.* )?(\d+)\s*\n")
-_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?")
-_PASSED_OVER = frozenset(("warcinfo", "request", "metadata", "continuation"))
+_HEAD_ENDS = (b"\n\r\n", b"\n\n")
+_ARC_LINE = (
+    rb"(?:filedesc|dns|https?|ftp):[^\n]{1,2048}? [\d.:a-fA-F]+ \d{12,14} "
+    rb"(?:[^\n]{0,512} )?[-\w]+\r?\n"
+)
+_STARTS = re.compile(rb"WARC/\d\.\d+[ \t]*\r?\n[\w-]+[ \t]*:|" + _ARC_LINE)
+_ARC_HEAD = re.compile(r"(.+?) (\S+) (\d{12,14}) (.*)")
+_ARC_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?")
+_LENGTH = re.compile(r"\d{1,18}", re.ASCII)
+_PAGES = frozenset(("response", "resource", "conversion", "revisit", "arc"))
 
 
 class Capture(NamedTuple):
     """A page of a crawl, its encodings undone.
 
-    `kind` is `html` or `text`. Bytes [offset, offset + length) of the file hold its record; in a
-    file that is compressed in one piece, they are bytes of what it holds. `digest` is that of the
-    payload; `fetched_at` is ISO 8601.
+    `kind` is `html` or `text`. Bytes [offset, offset + length) of the file hold its record alone;
+    where records are not compressed one by one, they count bytes of what the whole file holds when
+    decompressed. `digest` is that of the payload; `fetched_at` is ISO 8601.
     """
 
     url: str
@@ -44,7 +55,7 @@ class Capture(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """A record that is no usable page, or a damaged span of the file (`url` is then None)."""
+    """A record that is no usable page, or a lost span of the file (its `url` may be None)."""
 
     url: str | None
     reason: str
@@ -70,133 +81,156 @@ def read_captures(
 ) -> Iterator[Capture | Rejected]:
     """The wanted pages of a file in order, and all that is wrong with it.
 
-    Records of other kinds and unwanted ones are passed over silently. Reasons of a Rejected:
-    `http_status_NNN`, `not_html`, `truncated_record`, `bad_record`, `bad_encoding`,
-    `page_too_large`, `revisit`, `not_a_warc`. Nothing is raised but what `raw` raises.
+    Records of other kinds and unwanted ones are passed over silently, but not damage to the file.
+    Reasons of a Rejected: `http_status_NNN`, `not_html`, `not_a_response`, `revisit`,
+    `truncated_record`, `bad_record`, `bad_encoding`, `page_too_large`, `not_a_warc`.
+    A `raw` that cannot seek will do; nothing is raised but what it raises.
     """
-    reader = MemberReader(raw)
-    if reader.is_empty:
-        yield Rejected(None, "not_a_warc", 0, "the file is empty")
-        return
-    sound = 0
-    starts = _LINE_STARTS if reader.kind == "plain" else _STARTS
-    while True:
-        try:
-            if not reader.next_member():
-                return
-            for item in _member(reader, wanted, max_payload_bytes):
-                sound += 1
-                if item is not None:
-                    yield item
-        except (Damaged, BadRecord) as error:
-            reason = error.reason if isinstance(error, BadRecord) else "bad_record"
-            at = reader.start + (reader.position if reader.kind == "plain" else 0)
-            if isinstance(error, BadRecord) and error.offset is not None:
-                at = error.offset
-            if "ends" in str(error):
-                reason = "truncated_record"
-            end = reader.resync(at if reader.kind == "plain" else reader.start, starts)
-            if not sound and reader.is_empty:
-                yield Rejected(None, "not_a_warc", at, f"no record is found: {error}")
-            else:
-                yield Rejected(None, reason, at, f"{error}; {end - at} bytes are lost")
+    reader = MemberReader(raw, _STARTS)
+    first_fault: Rejected | None = None
+    while reader.next_part():
+        for item in _records(reader, wanted, max_payload_bytes):
+            if not reader.found_start and isinstance(item, Rejected):
+                first_fault = first_fault or item
+                continue
+            if first_fault:
+                yield first_fault
+                first_fault = None
+            yield item
+    if first_fault and (reader.found_start or first_fault.reason == "truncated_record"):
+        yield first_fault
+    elif not reader.found_start:
+        detail = first_fault.detail if first_fault else "it is empty"
+        yield Rejected(None, "not_a_warc", 0, f"no record is found: {detail}")
 
 
-def _member(
+def _records(
     reader: MemberReader, wanted: Callable[[str], bool], most: int
-) -> Iterator[Capture | Rejected | None]:
-    """The records of one member: a page, a rejection, or None for one passed over.
-
-    The first record of a compressed member is placed by the member, the others by their place
-    in what is decompressed. Raises Damaged and BadRecord where no next record can be found.
-    """
-    count = 0
-    while True:
-        _skip_blank(reader)
-        if not reader.peek(1):
+) -> Iterator[Capture | Rejected]:
+    """The wanted records of one part, and what is lost of it."""
+    reader.skip_blank()
+    while reader.peek(1):
+        place, offset = reader.position, reader.file_offset()
+        is_start = reader.at_start()
+        try:
+            head = _read_head(reader, is_start)
+        except BadRecord as error:
+            if reader.fault is not None and error.reason == "truncated_record":
+                break
+            lost = reader.seek_start(place + is_start) - place
+            yield _lost(_either(offset, place), error.reason, str(error), lost)
+            continue
+        took = head.type in _PAGES and wanted(head.url)
+        url = head.url if took else None
+        start = reader.position
+        block = _read_block(reader, head.length, took and head.length <= most + MAX_HEAD_BYTES)
+        is_cut = reader.position - start < head.length
+        reader.skip_blank()
+        at_end = not reader.peek(1)
+        if at_end and reader.fault is not None and (is_cut or offset is not None):
+            # A member that breaks off or fails its checksum is no good, though all seems there.
+            yield _damage(reader, reader.fault, _either(offset, place), url)
             return
-        place = reader.position
-        head = _read_head(reader)
-        block = None
-        is_page = head.type in ("response", "resource", "conversion", "arc", "revisit")
-        took = is_page and wanted(head.url)
-        if took and head.length <= most + MAX_HEAD_BYTES:
-            block = reader.read(head.length)
-            got = len(block)
-        else:
-            got = reader.skip(head.length)
-        cut = got < head.length
-        if not cut:
-            _skip_blank(reader)
-        count += 1
-        if reader.kind != "plain" and count == 1 and not _STARTS.match(reader.peek(64)):
-            reader.drain()
-            offset, length = reader.start, reader.end - reader.start
-        elif reader.kind == "plain":
-            offset, length = reader.start + place, reader.position - place
-        else:
-            offset, length = place, reader.position - place
-        if took:
-            yield _page(head, block, cut, offset, length, most)
-        elif cut:
-            yield Rejected(head.url or None, "truncated_record", offset, "the file ends within it")
-        else:
-            yield None
+        here, end = reader.position, reader.file_offset()
+        size = here - place
+        if offset is not None and end is not None:
+            place, size = offset, end - offset
+        found = here
+        if is_cut or not (at_end or reader.at_start()):
+            found = reader.seek_start(start)
+        if is_cut:
+            yield Rejected(url, "truncated_record", place, "it ends early")
+        elif found < here:
+            yield Rejected(url, "bad_record", place, "another record begins in it")
+        elif took:
+            yield _page(head, block, place, size, most)
+        if found > here:
+            yield _lost(_either(end, here), "bad_record", "no record begins here", found - here)
+    if reader.fault is not None:
+        yield _damage(reader, reader.fault, reader.fault.offset or 0, None)
 
 
-def _skip_blank(reader: MemberReader) -> None:
-    while (blank := reader.peek(4)) and blank[0] in b"\r\n":
-        reader.skip(len(blank) - len(blank.lstrip(b"\r\n")))
+def _read_block(reader: MemberReader, length: int, is_held: bool) -> bytes | None:
+    """The block of a record, as far as it goes, or None after passing over it."""
+    if is_held:
+        return reader.read(length)
+    reader.skip(length)
+    return None
 
 
-def _read_head(reader: MemberReader) -> _Head:
+def _damage(reader: MemberReader, fault: BadRecord, offset: int, url: str | None) -> Rejected:
+    """What is lost from where decompression broke down to the next member, which comes next."""
+    lost = reader.recover() - (fault.offset or 0)
+    return _lost(offset, fault.reason, str(fault), lost)._replace(url=url)
+
+
+def _either(offset: int | None, position: int) -> int:
+    return position if offset is None else offset
+
+
+def _lost(offset: int, reason: str, detail: str, lost_bytes: int) -> Rejected:
+    return Rejected(None, reason, offset, f"{detail}; {lost_bytes} bytes are lost")
+
+
+def _read_head(reader: MemberReader, is_start: bool) -> _Head:
     """The header of the next record. Raises BadRecord if there is none."""
-    place = reader.position
-    offset = reader.start + (place if reader.kind == "plain" else 0)
-    first = reader.peek(16)
-    if first.startswith(b"WARC/"):
-        head = reader.head((b"\r\n\r\n", b"\n\n"), MAX_HEAD_BYTES)
-        if head is None:
-            at_end = len(reader.peek(MAX_HEAD_BYTES)) < MAX_HEAD_BYTES
-            what = "the file ends within a header" if at_end else "a header has no end"
-            raise BadRecord("bad_record", what, offset)
-        headers = parse_headers(head.split(b"\n")[1:])
-        length = headers.get("content-length", "")
-        if not length.isdigit():
-            raise BadRecord("bad_record", f"its length is {length[:40]!r}", offset)
-        url = _clean_url(headers.get("warc-target-uri", ""))
-        return _Head(headers.get("warc-type", "").lower(), url, int(length), headers)
-    line = reader.head((b"\n",), MAX_HEAD_BYTES)
-    match = _ARC_HEAD.fullmatch(line) if line else None
+    if not is_start:
+        rest = reader.peek(START_BYTES)
+        is_cut = len(rest) < START_BYTES and (rest.startswith(b"WARC/") or reader.fault is not None)
+        raise BadRecord("truncated_record" if is_cut else "bad_record", "no record begins here")
+    if reader.peek(5) != b"WARC/":
+        return _arc_head(reader.head((b"\n",), MAX_HEAD_BYTES) or b"")
+    data = reader.head(_HEAD_ENDS, MAX_HEAD_BYTES)
+    if data is None:
+        is_cut = len(reader.peek(MAX_HEAD_BYTES)) < MAX_HEAD_BYTES
+        raise BadRecord("truncated_record" if is_cut else "bad_record", "its header has no end")
+    headers = parse_headers(data.split(b"\n")[1:])
+    kind = headers.get("warc-type", "").lower()
+    url = _clean_url(headers.get("warc-target-uri", ""))
+    if kind in _PAGES and not url:
+        raise BadRecord("bad_record", "it has no target URI")
+    return _Head(kind, url, _length(headers.get("content-length", "")), headers)
+
+
+def _arc_head(line: bytes) -> _Head:
+    """The header of an ARC record, version 1 or 2; a URL may hold spaces. Raises BadRecord."""
+    match = _ARC_HEAD.match(line.decode("utf-8", "replace").strip())
     if match is None:
-        what = "no WARC or ARC header" if line else "the file ends within a line"
-        raise BadRecord("bad_record", what, offset)
-    url, address, date, mime, length_text = (
-        (group or b"").decode("utf-8", "replace") for group in match.groups()
-    )
+        raise BadRecord("bad_record", "no ARC header")
+    url, _, date, rest = match.groups()
     kind = "warcinfo" if url.startswith(("filedesc:", "dns:")) else "arc"
-    parts = _DATE.match(date)
+    *mime, length = rest.split()
+    parts = _ARC_DATE.match(date)
     stamp = "{}-{}-{}T{}:{}:{}Z".format(*(p or "00" for p in parts.groups())) if parts else ""
-    headers = {"warc-date": stamp, "content-type": mime, "warc-ip-address": address}
-    return _Head(kind, _clean_url(url), int(length_text), headers)
+    headers = {"warc-date": stamp, "content-type": " ".join(mime[:1])}
+    return _Head(kind, _clean_url(url), _length(length), headers)
+
+
+def _length(text: str) -> int:
+    if not _LENGTH.fullmatch(text):
+        raise BadRecord("bad_record", f"its length is {text[:40]!r}")
+    return int(text)
 
 
 def _clean_url(url: str) -> str:
-    return url.strip().strip("<>").strip().replace(" ", "%20")
+    url = url.strip()
+    if url.startswith("<") and url.endswith(">"):  # as the first edition of WARC/1.0 had it
+        url = url[1:-1].strip()
+    return re.sub(r"\s", "%20", url)
 
 
 def _page(
-    head: _Head, block: bytes | None, cut: bool, offset: int, length: int, most: int
+    head: _Head, block: bytes | None, offset: int, length: int, most: int
 ) -> Capture | Rejected:
-    def reject(reason: str, detail: str = "") -> Rejected:
+    def reject(reason: str, detail: str) -> Rejected:
         return Rejected(head.url, reason, offset, detail)
 
     if head.type == "revisit":
         return reject("revisit", "its body is in another record")
-    if cut:
-        return reject("truncated_record", "the file ends within it")
-    if head.headers.get("warc-truncated"):
-        return reject("truncated_record", head.headers["warc-truncated"])
+    if truncated := head.headers.get("warc-truncated"):
+        return reject("truncated_record", truncated)
+    if "warc-segment-number" in head.headers:
+        return reject("truncated_record", "only a segment")
     if block is None:
         return reject("page_too_large", f"{head.length} bytes")
     try:
@@ -207,25 +241,23 @@ def _page(
 
 def _capture(head: _Head, block: bytes, offset: int, length: int, most: int) -> Capture:
     """Raises BadRecord."""
-    told = head.headers.get("content-type")
-    if head.type in ("conversion", "resource") or (
-        head.type == "arc" and not block.startswith(b"HTTP/")
-    ):
-        status, headers, body = 200, {"content-type": told or ""}, block
-    elif "http" not in (told or "http").lower() and head.type != "arc":
-        raise BadRecord("not_html", f"no HTTP response: {told}")
+    told = head.headers.get("content-type", "")
+    status, headers, body = 200, {"content-type": told}, block
+    digest = head.headers.get("warc-payload-digest")
+    if head.type in ("conversion", "resource"):
+        digest = digest or head.headers.get("warc-block-digest")
+    elif head.type == "response" and told and not told.lower().startswith("application/http"):
+        raise BadRecord("not_a_response", f"its content is {told[:100]}")
     else:
         status, headers, body = parse_response(block)
-        if status != 200:
-            raise BadRecord(f"http_status_{status}")
-    mime, charset = content_type(headers.get("content-type"))
+    if status != 200:
+        raise BadRecord(f"http_status_{status}")
+    mime, charset = content_type(headers.get("content-type", ""))
     if not mime:
-        mime, _ = content_type(head.headers.get("warc-identified-payload-type"))
-    if mime and not mime.startswith("text/") and "html" not in mime and "octet" not in mime:
-        raise BadRecord("not_html", mime[:100])
+        mime, _ = content_type(head.headers.get("warc-identified-payload-type", ""))
+    check_type(mime)
     payload = decode_body(headers, body, most)
     kind, mime = page_kind(mime, payload)
-    digest = head.headers.get("warc-payload-digest") or head.headers.get("warc-block-digest")
     if not digest:
         digest = "sha1:" + base64.b32encode(hashlib.sha1(body).digest()).decode()
     return Capture(

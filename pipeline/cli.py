@@ -358,5 +358,16 @@ def _guarded(args: argparse.Namespace, beam_flags: list[str]) -> int:
     return code
 
 
+def run() -> NoReturn:
+    """The command as a process: leaves with its exit code, without taking the interpreter down.
+
+    All is written by then, and threads of the libraries below sometimes abort a slower end.
+    """
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

@@ -375,7 +375,7 @@ def test_files_that_others_broke_can_stand_among_the_crawl(real_data, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     records = [r for r in dropped(tmp_path / "out") if r["kind"] == "record"]
-    assert any(r["file"].endswith("bad.arc") and r["reason"] == "not_a_warc" for r in records)
+    assert any(r["file"].endswith("bad.arc") and r["reason"] == "bad_record" for r in records)
     assert all(r["offset"] is not None for r in records if r["stage"] == "scan")
     assert main(["validate", str(tmp_path / "out")]) == 0
 
