@@ -31,6 +31,7 @@ setup(
         "resiliparse>=0.14",
         "scikit-learn>=1.6",
         "scipy>=1.14",
+        "selectolax>=0.4",
         "sentencepiece>=0.2",
         "spacy>=3.8",
         "warcio>=1.7.5",

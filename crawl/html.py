@@ -8,9 +8,13 @@ from crawl.errors import BadPage
 from crawl.folding import fold
 from crawl.language import detect
 from crawl.limits import check_markup, check_size
+from crawl.main_text import fast_text
 from crawl.soup import soup_text
 
-EXTRACTORS: dict[str, Callable[[str], tuple[str, list[str]]]] = {"soup": soup_text}
+EXTRACTORS: dict[str, Callable[[str], tuple[str, list[str]]]] = {
+    "soup": soup_text,
+    "fast": fast_text,
+}
 
 
 class Page(NamedTuple):

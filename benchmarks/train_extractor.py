@@ -1,0 +1,166 @@
+"""Train crawl/main_text.json, the block classifier of the fast extractor; score held-out folds.
+
+    python benchmarks/train_extractor.py PAGES.jsonl.gz [--out crawl/main_text.json]
+
+A block is labelled by aligning the page's words with the marked text's; a logistic regression
+over crawl.block_features learns the labels. Without --out nothing is written.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from marked_pages import (
+    MarkedPage,
+    bootstrap_interval,
+    f1_of_means,
+    precision_recall,
+    read_marked_pages,
+    words,
+)
+from sklearn.linear_model import LogisticRegression
+
+from crawl.block_features import BIT_NAMES, NUMBER_NAMES, features
+from crawl.blocks import Blocks, read_blocks
+from crawl.main_text import Model, main_blocks, read_model
+
+GRAM_WORDS = 4
+REGULARISATION = 0.03
+# Losing main text costs more than keeping furniture, which paragraph filters look at again.
+THRESHOLD = float(np.log(0.35 / 0.65))
+SMALLEST_SCALE = 0.2  # so that hints that few pages have do not weigh more than common ones
+SMALLEST_MAIN_TEXT = 30  # words; a page with fewer weighs no more than this
+NAMES = (
+    *NUMBER_NAMES,
+    *(f"above_{name}" for name in BIT_NAMES),
+    *(f"rare_{name}" for name in BIT_NAMES),
+)
+
+
+class Sample(NamedTuple):
+    """A page's blocks as training rows: `inputs` blocks x features, labels and weights a block."""
+
+    inputs: np.ndarray
+    is_main: np.ndarray
+    weights: np.ndarray
+
+
+def covered_words(page_words: Sequence[str], marked: Sequence[str]) -> np.ndarray:
+    """1 for each word of the page that an alignment of the two texts matches, else 0."""
+    covered = np.zeros(len(page_words))
+    if min(len(page_words), len(marked)) < GRAM_WORDS:
+        return np.isin(np.array(page_words, dtype=object), list(marked)).astype(float)
+    grams = [
+        [tuple(text[i : i + GRAM_WORDS]) for i in range(len(text) - GRAM_WORDS + 1)]
+        for text in (page_words, marked)
+    ]
+    for match in SequenceMatcher(None, *grams, autojunk=False).get_matching_blocks():
+        if match.size:
+            covered[match.a : match.a + match.size + GRAM_WORDS - 1] = 1
+    return covered
+
+
+def block_coverage(blocks: Blocks, marked: str) -> tuple[np.ndarray, np.ndarray]:
+    """For each block the share of its words that are marked, and the number of its words."""
+    by_block = [words(block.text) for block in blocks.blocks]
+    covered = covered_words([word for found in by_block for word in found], words(marked))
+    counts = np.array([len(found) for found in by_block])
+    sums = np.concatenate(([0.0], np.cumsum(covered)))
+    ends = np.cumsum(counts)
+    return (sums[ends] - sums[ends - counts]) / np.maximum(counts, 1), counts
+
+
+def sample(page: MarkedPage) -> Sample | None:
+    """Training rows of a page. A block weighs by its share of the main text, each page alike."""
+    blocks = read_blocks(page.html)
+    if not blocks.blocks:
+        return None
+    coverage, counts = block_coverage(blocks, page.text)
+    main_words = max((coverage * counts).sum(), SMALLEST_MAIN_TEXT)
+    weights = np.sqrt(np.minimum(counts / main_words, 1))
+    weights /= np.sqrt(max(weights.sum(), 1e-9))
+    found = features(blocks)
+    inputs = np.concatenate((found.numbers.T, found.above, found.above * found.rarity), axis=1)
+    return Sample(inputs, coverage > 0.5, weights)
+
+
+def fit(samples: Sequence[Sample | None]) -> Model:
+    """A model of these pages, learned on scaled inputs, told in plain ones."""
+    used = [s for s in samples if s is not None]
+    inputs = np.concatenate([s.inputs for s in used])
+    weights = np.concatenate([s.weights for s in used])
+    counted = weights > 0
+    mean = inputs.mean(axis=0)
+    scale = np.maximum(inputs.std(axis=0), SMALLEST_SCALE)
+    regression = LogisticRegression(C=REGULARISATION, max_iter=500)
+    regression.fit(
+        (inputs[counted] - mean) / scale,
+        np.concatenate([s.is_main for s in used])[counted],
+        sample_weight=weights[counted] / weights.mean(),
+    )
+    coefficients = regression.coef_[0] / scale
+    bias = float(regression.intercept_[0] - coefficients @ mean)
+    return read_model(model_json(bias, coefficients))
+
+
+def model_json(bias: float, weights: np.ndarray) -> str:
+    """The stored form of a model."""
+    by_name = {name: round(float(w), 5) for name, w in zip(NAMES, weights, strict=True)}
+    stored = {"bias": round(bias, 5), "threshold": round(THRESHOLD, 5), "weights": by_name}
+    return json.dumps(stored, indent=1) + "\n"
+
+
+def extract(page: MarkedPage, model: Model) -> str:
+    """The main text that a model finds."""
+    blocks = read_blocks(page.html)
+    kept = main_blocks(blocks, model)
+    return "\n".join(b.text for b, keep in zip(blocks.blocks, kept, strict=True) if keep)
+
+
+def cross_validate(pages: Sequence[MarkedPage], folds: int = 10, seed: int = 0) -> np.ndarray:
+    """Precision and recall of each page under a model that has not seen it; pages x 2."""
+    samples = [sample(page) for page in pages]
+    fold = np.random.default_rng(seed).permutation(len(pages)) % folds
+    scores = np.zeros((len(pages), 2))
+    for held_out in range(folds):
+        model = fit([s for s, f in zip(samples, fold, strict=True) if f != held_out])
+        for i in np.flatnonzero(fold == held_out):
+            scores[i] = precision_recall(extract(pages[i], model), pages[i].text)
+    return scores
+
+
+def main() -> None:
+    """Cross-validate, then train on all pages."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pages", type=Path)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=3)
+    options = parser.parse_args()
+    pages = read_marked_pages(options.pages)
+    results = []
+    for seed in range(options.seeds):
+        start = time.process_time()
+        scores = cross_validate(pages, options.folds, seed)
+        low, high = bootstrap_interval(scores)
+        precision, recall = scores.mean(axis=0)
+        f1 = f1_of_means(scores)
+        results.append(round(f1, 4))
+        print(
+            f"split {seed}: held-out F1 {f1:.4f} [{low:.3f}, {high:.3f}], precision "
+            f"{precision:.4f}, recall {recall:.4f} ({time.process_time() - start:.0f} s CPU)"
+        )
+    print(json.dumps({"pages": len(pages), "folds": options.folds, "held_out_f1": results}))
+    if options.out:
+        model = fit([sample(page) for page in pages])
+        weights = np.concatenate((model.numbers, model.above, model.rare))
+        options.out.write_text(model_json(model.bias, weights))
+
+
+if __name__ == "__main__":
+    main()
