@@ -13,6 +13,7 @@ from crawl.dump import dump_language, open_dump
 from pipeline import files, report
 from pipeline.card import CARD, write_card
 from pipeline.encode_subwords import MODEL, EncodeShard, TrainVocab
+from pipeline.errors import JobFailed
 from pipeline.files import InputFile
 from pipeline.join_pages import SIZES_FOLDER, JoinPages
 from pipeline.link_paragraphs import LinkShard
@@ -24,7 +25,7 @@ from pipeline.records import FORMAT_VERSION, SPLITS
 from pipeline.run import Job, Stage, run_parts, run_stage
 from pipeline.scan_pages import ScanFile
 from pipeline.want_pages import WantPages
-from pipeline.workspace import JobFailed, StageResult
+from pipeline.workspace import StageResult
 
 JOINED, LINKED, EXAMPLES = ".work/joined", ".work/linked", "examples"
 ARTICLES_PER_SHARD = 4096

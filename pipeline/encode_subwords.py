@@ -11,11 +11,12 @@ from functools import lru_cache
 import sentencepiece
 
 from pipeline import files
+from pipeline.errors import JobFailed
 from pipeline.options import VocabSettings
 from pipeline.progress import Ticker
 from pipeline.records import EXAMPLE, Example, example_from_row
 from pipeline.shards import ShardFile, ShardWriter, read_rows
-from pipeline.workspace import JobFailed, PartResult
+from pipeline.workspace import PartResult
 
 MODEL = "vocab/wikisum.model"
 PIECES = "vocab/wikisum.vocab"

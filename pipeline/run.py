@@ -16,8 +16,8 @@ from apache_beam.metrics.metric import Metrics
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from pipeline import files, progress
+from pipeline.errors import JobFailed
 from pipeline.workspace import (
-    JobFailed,
     PartResult,
     Parts,
     StageResult,

@@ -16,15 +16,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline import files
+from pipeline.errors import JobFailed
 from pipeline.options import VERSION
 from pipeline.shards import ShardFile
 
 WORK = ".work"
 MANIFEST = "manifest.json"
-
-
-class JobFailed(Exception):
-    """A job could not be done; the message is one line for the person who started it."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 import pytest
 
 from pipeline.encode_subwords import encode, is_sampled, load_model, train_vocab
-from pipeline.workspace import JobFailed
+from pipeline.errors import JobFailed
 from tests.pipeline.test_records import EXAMPLE
 
 TEXTS = [f"the bridge number {i} was built over the river in {1800 + i}" for i in range(300)]

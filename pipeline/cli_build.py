@@ -1,0 +1,296 @@
+"""The commands that make a dataset: from dump and crawl to shards, report and check."""
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+from pipeline.cli import DONE, FAILED, INTERRUPTED, Commands
+
+if TYPE_CHECKING:
+    from pipeline.options import Settings
+    from pipeline.run import Job
+    from pipeline.workspace import StageResult
+
+
+def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Build the dataset: Wikipedia dump + WARC files -> examples, shard by shard.
+
+    Stages that are done for the same inputs and settings are skipped; a run that was killed goes
+    on where it stopped. Flags after -- are Beam's (-- --runner=DataflowRunner ...).
+    """
+    from pipeline import build as flow
+    from pipeline import files, summary
+
+    settings = _settings(args)
+    dump = files.expand(args.articles)
+    warcs = files.expand(args.warcs)
+    vocab = _vocab(args.vocab)
+    with _job(args, beam_flags) as job:
+        manifest = flow.build(
+            job,
+            settings,
+            dump=dump,
+            titles=_optional(args.titles),
+            search_results=files.expand(args.search_results),
+            warcs=warcs,
+            vocab=vocab,
+        )
+        summary.write_summary(manifest, job.workspace.out, sys.stdout)
+    return DONE
+
+
+def articles(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Dump files -> articles/."""
+    from pipeline import build as flow
+    from pipeline import files
+
+    dump = files.expand(args.articles)
+    with _job(args, beam_flags) as job:
+        flow.read_articles(job, _settings(args), dump, _optional(args.titles))
+    return DONE
+
+
+def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Whole WARC, ARC or WET files -> documents/, keeping the pages that articles want."""
+    from pipeline import build as flow
+    from pipeline import files
+
+    warcs = files.expand(args.warcs)
+    search_results = files.expand(args.search_results)
+    with _job(args, beam_flags) as job:
+        read = _done(job, "articles")
+        settings = flow.with_language(_settings(args), read.facts["language"])
+        wanted = flow.want_pages(job, settings, search_results, read)
+        flow.scan_pages(job, settings, warcs, wanted)
+    return DONE
+
+
+def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """articles/ x documents/ -> examples/, with graphs and without subword ids."""
+    from pipeline import build as flow
+
+    with _job(args, beam_flags) as job:
+        before = [_done(job, stage) for stage in ("articles", "wanted", "scan")]
+        settings = flow.with_language(_settings(args), before[0].facts["language"])
+        joined = flow.join_pages(job, settings, *before)
+        linked = flow.link_paragraphs(job, settings, joined)
+        encoded = flow.encode_subwords(job, settings, linked, None)
+        flow.finish(job, [*before, joined, linked, encoded])
+    return DONE
+
+
+def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Train a SentencePiece vocabulary, or take one; add subword ids to examples/."""
+    from pipeline import build as flow
+
+    vocab = _vocab(args.vocab)
+    with _job(args, beam_flags) as job:
+        before = [_done(job, stage) for stage in flow.ORDER[:5]]
+        settings = _settings(args)
+        trained = flow.train_vocab(job, settings, vocab, before[3])
+        encoded = flow.encode_subwords(job, settings, before[4], trained)
+        flow.finish(job, [*before, trained, encoded])
+    return DONE
+
+
+def report(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Write report/report.json of a finished build again, and print the summary."""
+    from pipeline import build as flow
+    from pipeline import summary
+
+    with _job(args, beam_flags) as job:
+        stages = [r for name in flow.ORDER if (r := job.workspace.finished(name)) is not None]
+        _done(job, "tokenize")
+        summary.write_summary(flow.finish(job, stages), job.workspace.out, sys.stdout)
+    return DONE
+
+
+def validate(args: argparse.Namespace) -> int:
+    """Check a dataset in full; one line per fault, exit code 1 if there is any."""
+    from pipeline.validate import validate as faults_of
+
+    count = 0
+    for fault in faults_of(args.out):
+        print(fault, flush=True)
+        count += 1
+    print(f"{args.out}: {f'{count} faults' if count else 'no fault found'}")
+    return FAILED if count else DONE
+
+
+def _optional(path: str | None) -> list[Any]:
+    from pipeline import files
+
+    return files.expand([path]) if path else []
+
+
+def _vocab(path: str | None) -> list[Any]:
+    """The vocabulary file, if one is named. Raises ValueError if it is none."""
+    from pipeline import files
+    from pipeline.encode_subwords import load_model
+
+    found = _optional(path)
+    for file in found:
+        with files.open_input(file.path) as raw:
+            load_model(raw.read(), file.path)
+    return found
+
+
+def _done(job: "Job", stage: str) -> "StageResult":
+    """The record of a stage that must be done. Raises JobFailed naming what to run first."""
+    from pipeline.errors import JobFailed
+
+    result = job.workspace.finished(stage)
+    if result is None:
+        command = {"wanted": "scan", "graphs": "examples"}.get(stage, stage)
+        raise JobFailed(
+            f"{job.workspace.out} has no finished {stage}: run `wikisum {command}` first"
+        )
+    return result
+
+
+class _job:
+    """The output folder, locked, and how to run in it; errors that Beam flags have are told."""
+
+    def __init__(self, args: argparse.Namespace, beam_flags: list[str]) -> None:
+        from pipeline.run import Job, check_beam_flags
+        from pipeline.workspace import Workspace
+
+        check_beam_flags(beam_flags)
+        if args.workers is not None and args.workers < 1:
+            raise ValueError(f"--workers must be over 0, not {args.workers}")
+        workers = args.workers or os.cpu_count() or 1
+        self._stack = contextlib.ExitStack()
+        # its own descriptor, since standard error becomes a log while pipelines run
+        to = self._stack.enter_context(os.fdopen(os.dup(2), "w", buffering=1))
+        self._job = Job(Workspace(args.out), to, workers, tuple(beam_flags))
+
+    def __enter__(self) -> "Job":
+        try:
+            self._stack.enter_context(self._job.workspace.locked())
+        except BaseException:
+            self._stack.close()
+            raise
+        if threading.current_thread() is threading.main_thread():
+            before = signal.signal(signal.SIGINT, self._interrupt)
+            self._stack.callback(signal.signal, signal.SIGINT, before)
+        return self._job
+
+    def _interrupt(self, *_: Any) -> None:
+        """Leave at once: Beam would wait for workers that the same signal has ended.
+
+        What is on disk is whole, and workers end when they lose us.
+        """
+        self._job.to.write("\nwikisum: interrupted; the same command goes on from here\n")
+        os._exit(INTERRUPTED)
+
+    def __exit__(self, *error: Any) -> None:
+        self._stack.close()
+
+
+def _settings(args: argparse.Namespace) -> "Settings":
+    """The settings out of the flags that the command has; defaults for the rest."""
+    import dataclasses
+
+    from pipeline import options
+
+    given = dict(vars(args))
+    given["articles.titles"], given["vocab.vocab"] = given.get("titles"), given.get("vocab")
+
+    def group(kind: Any, name: str) -> Any:
+        flags = {f.name: given.get(f"{name}.{f.name}") for f in dataclasses.fields(kind)}
+        return kind(**{flag: value for flag, value in flags.items() if value is not None})
+
+    return options.Settings(
+        group(options.ArticleSettings, "articles"),
+        group(options.WantedSettings, "wanted"),
+        group(options.ScanSettings, "scan"),
+        group(options.ExampleSettings, "examples"),
+        group(options.GraphSettings, "graphs"),
+        group(options.VocabSettings, "vocab"),
+        given.get("shards"),
+    )
+
+
+def _add_article_flags(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("articles")
+    group.add_argument(
+        "--articles", nargs="+", required=True, metavar="FILE",
+        help="Wikipedia dump files or globs (plain, gzip, bz2), and their multistream indexes",
+    )  # fmt: skip
+    group.add_argument("--limit", dest="articles.limit", type=int, metavar="N",
+                       help="take the first N articles of the dump only")  # fmt: skip
+    group.add_argument("--titles", metavar="FILE", help="take these titles only, one a line")
+    group.add_argument("--split", dest="articles.split", metavar="NAME",
+                       help="split fractions: wikisum (80/10/10) or hierarchical")  # fmt: skip
+
+
+def _add_scan_flags(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("pages")
+    group.add_argument("--warcs", nargs="+", required=True, metavar="GLOB",
+                       help="WARC, ARC or WET files or globs, local or gs://, s3://")  # fmt: skip
+    group.add_argument("--search-results", nargs="+", default=[], metavar="FILE",
+                       help='JSON Lines of {"title", "query", "urls"}')  # fmt: skip
+    group.add_argument("--corpus", dest="wanted.corpus", metavar="NAME",
+                       help="citations, search or combined (default)")  # fmt: skip
+    group.add_argument("--extractor", dest="scan.extractor", metavar="NAME",
+                       help="soup (default): all text; fast: main text only")  # fmt: skip
+    group.add_argument("--paragraph-rule", dest="scan.paragraph_rule", metavar="NAME",
+                       help="prose (default) or t2t: the original dataset's filter")  # fmt: skip
+    group.add_argument("--max-page-bytes", dest="scan.max_page_bytes", type=int, metavar="N",
+                       help="drop larger pages (default 16 MiB)")  # fmt: skip
+
+
+def _add_example_flags(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("examples")
+    flags: list[tuple[str, type, str]] = [
+        ("examples.clone_rule", str, "calibrated (default) or literal (Liu et al. 2018, A.2.1)"),
+        ("examples.clone_threshold", float, "drop documents whose clone score is over this"),
+        ("examples.paragraph_clone_threshold", float,
+         "drop paragraphs with more of the lead's bigrams than this share (default 0.8)"),
+        ("examples.max_documents", int, "documents an article may have (default 500)"),
+        ("examples.max_paragraphs", int, "paragraphs to keep, best first (default 100)"),
+        ("examples.max_tokens", int, "words to keep, best paragraphs first (default no limit)"),
+        ("graphs.similarity_threshold", float, "least weight of an edge (default 0.2)"),
+        ("shards", int, "training shards; other splits by their share (default by size, >= 8)"),
+    ]  # fmt: skip
+    for name, kind, text in flags:
+        flag = "--" + name.rpartition(".")[2].replace("_", "-")
+        group.add_argument(flag, dest=name, type=kind, metavar=kind.__name__.upper(), help=text)
+    group.add_argument("--require-citation", dest="examples.require_citation",
+                       action="store_true", default=None,
+                       help="drop articles of which no cited page was found")  # fmt: skip
+
+
+def _add_vocab_flags(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("subwords")
+    group.add_argument("--vocab", metavar="FILE", help="use this SentencePiece model")
+    group.add_argument("--vocab-size", dest="vocab.vocab_size", type=int, metavar="N",
+                       help="subwords to train (default 32000)")  # fmt: skip
+    group.add_argument("--vocab-sample", dest="vocab.sample", type=int, metavar="N",
+                       help="texts to train on (default 1000000)")  # fmt: skip
+
+
+def _add_job_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder of the dataset")
+    parser.add_argument("--workers", type=int, metavar="N",
+                        help="worker processes (default: one a core)")  # fmt: skip
+
+
+def _add_dataset(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("out", metavar="DIR", help="folder of the dataset")
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the commands of this file."""
+    flags = (_add_article_flags, _add_scan_flags, _add_example_flags, _add_vocab_flags)
+    commands.add_beam("build", build, *flags, _add_job_flags)
+    commands.add_beam("articles", articles, _add_article_flags, _add_job_flags)
+    commands.add_beam("scan", scan, _add_scan_flags, _add_job_flags)
+    commands.add_beam("examples", examples, _add_example_flags, _add_job_flags)
+    commands.add_beam("tokenize", tokenize, _add_vocab_flags, _add_job_flags)
+    commands.add_beam("report", report, _add_job_flags)
+    commands.add("validate", validate, _add_dataset)
