@@ -14,7 +14,7 @@ _META = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([\w:.\-]+)", re.IGNOREC
 _XML = re.compile(rb"\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.\-]+)", re.IGNORECASE)
 _PRESCAN_BYTES = 8192
 _DETECTION_BYTES = 1 << 17
-_ESCAPE = b"\x1b$"  # Japanese in 7 bits (ISO-2022-JP) is valid UTF-8 too
+_ESCAPE = "\x1b"  # Japanese in 7 bits (ISO-2022-JP) is valid UTF-8 too
 # What browsers take these names for (WHATWG Encoding); each is a superset of what it replaces.
 _BROWSER_NAMES = {
     "ascii": "cp1252", "us-ascii": "cp1252", "iso8859-1": "cp1252", "latin-1": "cp1252",
@@ -48,13 +48,14 @@ def _decode(payload: bytes, header_charset: str | None) -> str:
     head = payload[:_PRESCAN_BYTES]
     if head.count(b"\0") * 3 > len(head):  # UTF-16 without a mark
         return payload.decode("utf-16-le" if head[1:2] == b"\0" else "utf-16-be", "replace")
+    try:
+        text = payload.decode("utf-8")
+        if _ESCAPE not in text or "iso2022_jp" not in _declared(head, header_charset):
+            return text
+    except UnicodeDecodeError as error:
+        if error.start > len(payload) - 4:  # cut within its last character
+            return payload.decode("utf-8", "ignore")
     names = _declared(head, header_charset)
-    if not (_ESCAPE in payload and "iso2022_jp" in names):
-        try:
-            return payload.decode("utf-8")
-        except UnicodeDecodeError as error:
-            if error.start > len(payload) - 4:  # cut within its last character
-                return payload.decode("utf-8", "ignore")
     detected = ""
     if len(names) != 1:
         detected = _detected(payload)

@@ -27,7 +27,8 @@ META_1251 = '<meta http-equiv="Content-Type" content="text/html; charset=windows
         ("naïve — text".encode("cp1252") * 50, "utf-8", "naïve — text" * 50),
         (b"a\x00b", "no-such-charset", "ab"),
         (b"a", "rot13", "a"),
-        ("hello".encode("utf-16-le"), None, "hello"),
+        ("naïve".encode("utf-16-le"), None, "naïve"),
+        ("naïve".encode("utf-16-be"), None, "naïve"),
         ("naïve".encode()[:3], None, "na"),
     ],
 )

@@ -12,6 +12,7 @@ def test_language_of_text():
     german = "Die Brücke wurde im Jahr 1881 eröffnet und trug Züge bis zur Schließung der Strecke."
     assert detect(german) == "de"
     assert detect("橋は千八百八十一年に開通し、今日では歩道として使われている。" * 3) == "ja"
+    assert detect("这座桥于一八八一年建成，直到铁路关闭为止，一直供火车通行。" * 3) == "zh"
 
 
 def test_unsure():
