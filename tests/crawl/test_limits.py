@@ -12,8 +12,11 @@ from crawl.limits import MAX_PAGE_BYTES, check_markup, check_size
         ("<ul><li>" * 45_000, "too_deep"),
         ("<div>" * 45_000 + "</div>" * 45_000, "too_deep"),
         ("<i>x</b>" * 40_000, "too_deep"),
-        ("<p " + " ".join(f"a{i}=1" for i in range(50_000)) + ">", "too_many_attributes"),
-        ("<p " + " ".join(f"a{i}" for i in range(50_000)), "too_many_attributes"),
+        ("<p " + " ".join(f"a{i}=1" for i in range(60_000)) + ">", "too_many_attributes"),
+        ("<p " + " ".join(f"a{i}" for i in range(60_000)), "too_many_attributes"),
+        ("<p " + " ".join(f"a{i}='<'" for i in range(60_000)), "too_many_attributes"),
+        ("<p " + " ".join(f'a{i}=">"' for i in range(60_000)), "too_many_attributes"),
+        ("<p " + " ".join(f"a{i}<" for i in range(60_000)), "too_many_attributes"),
     ],
 )
 def test_endless_markup_is_refused(html, reason):
@@ -32,6 +35,8 @@ def test_endless_markup_is_refused(html, reason):
         "<img src='data:image/png;base64," + "A" * 1_000_000 + "'>",
         "<p title='" + "word " * 100_000 + "'>",
         "<script>" + "x = 1; " * 100_000 + "</script>",
+        "a < b, " * 20_000,
+        "<p class='a b' id=\"c\" hidden>x</p>" * 10_000,
     ],
 )
 def test_long_honest_markup_is_let_through(html):
