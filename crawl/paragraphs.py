@@ -7,6 +7,7 @@ MIN_WORDS = 6
 MAX_WORDS = 500
 MAX_GARBLED_SHARE = 0.01
 _WORD = re.compile(r"\S*\w\S*")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u9fff]")
 _LETTER = re.compile(r"[^\W\d_]")
 # A sentence's end: a full stop or its kin in other scripts, after a word, before space or the end.
 _SENTENCE_END = re.compile(r"\w[\"'”’»)\]]*[.!?…][\"'”’»)\]]*(?=\s|$|\[)|[。！？｡।॥؟۔።]")
@@ -26,7 +27,29 @@ _BOILERPLATE = re.compile(
     r"|skip to (?:main )?content|powered by wordpress|follow us on)",
     re.IGNORECASE,
 )
+# One of these stands in all that _BOILERPLATE matches; looking for them is ten times faster.
+_BOILERPLATE_KEYS = (
+    "cookie", "rights reserved", "copyright", "©", "privacy", "javascript", "sign up", "subscribe",
+    "mail address", "log", "leave a", "share", "click here", "browser", "app", "skip to",
+    "wordpress", "follow us",
+)  # fmt: skip
 MAX_BOILERPLATE_WORDS = 60
+MAX_LANGUAGE_CHARS = 600
+MIN_FUNCTION_WORDS = 6
+_FUNCTION_WORDS = {
+    code: frozenset(words.split())
+    for code, words in {
+        "en": "the of and to in a is was that for on with as by at from it an be are his their",
+        "de": "der die das und in den von zu mit sich des ist im für auf dem ein eine nicht war",
+        "fr": "le la les de des du et à en un une dans est que pour qui par sur au il ne avec",
+        "es": "el la los las de del y a en un una que es por con para su se al como fue no",
+        "it": "il la le lo gli di del della e a in un una che è per con da si al dei nel sono",
+        "pt": "o a os as de do da dos das e em um uma que é para com por no na se ao foi não",
+        "nl": "de het een van en in is op te dat die voor met zijn aan er niet was als door",
+        "pl": "w i z na do się nie to że jest o od po przez a za jak dla są był który oraz",
+        "sv": "och i att det som en på är av för med den till har de inte om ett var från",
+    }.items()
+}
 _T2T_TOKENS = re.compile(r"[^\W_]+|[!-/:-@\[-`{-~]")
 
 
@@ -36,21 +59,24 @@ def drop_reason(paragraph: str, language: str | None = None) -> str | None:
     `garbled` (replacement characters, as binary data has), `no_letters`, `too_short` (under 6
     words), `no_sentence` (no full stop or its kin closes three words; questions and exclamations
     count, unlike in the filter of the original dataset), `boilerplate` (short, and speaks of
-    cookies, subscriptions, rights ...), `other_language` (its script is not that of `language`).
+    cookies, subscriptions, rights ...), `other_language` (its script is not that of `language`, or
+    its function words are those of another).
     """
-    words = _WORD.findall(paragraph)
     if paragraph.count("\ufffd") > len(paragraph) * MAX_GARBLED_SHARE:
         return "garbled"
     if not _LETTER.search(paragraph):
         return "no_letters"
-    is_spaced = _is_spaced(paragraph)
-    if (is_spaced and len(words) < MIN_WORDS) or (not is_spaced and len(paragraph) < 3 * MIN_WORDS):
+    word_count = _word_count(paragraph)
+    if _is_spaced(paragraph):
+        if word_count < MIN_WORDS:
+            return "too_short"
+    elif len(paragraph) < 3 * MIN_WORDS:
         return "too_short"
     if not _has_sentence(paragraph):
         return "no_sentence"
-    if len(words) <= MAX_BOILERPLATE_WORDS and _BOILERPLATE.search(paragraph):
+    if word_count <= MAX_BOILERPLATE_WORDS and _is_boilerplate(paragraph):
         return "boilerplate"
-    if language is not None and not _in_script(paragraph, language):
+    if language is not None and not _in_language(paragraph, language):
         return "other_language"
     return None
 
@@ -76,10 +102,20 @@ def t2t_drop_reason(paragraph: str) -> str | None:
     return "no_sentence"
 
 
+def _word_count(paragraph: str) -> int:
+    """The number of words; of a long paragraph also marks that stand alone are counted."""
+    count = len(paragraph.split())
+    return count if count > 2 * MIN_WORDS else len(_WORD.findall(paragraph))
+
+
+def _is_boilerplate(paragraph: str) -> bool:
+    lower = paragraph.lower()
+    return any(key in lower for key in _BOILERPLATE_KEYS) and bool(_BOILERPLATE.search(paragraph))
+
+
 def _is_spaced(paragraph: str) -> bool:
     """Whether words are parted by spaces, as they are not in Chinese, Japanese or Thai."""
-    unspaced = sum("\u0e00" <= c <= "\u0eff" or "\u3040" <= c <= "\u9fff" for c in paragraph)
-    return unspaced < len(paragraph) / 4
+    return paragraph.isascii() or len(_UNSPACED.findall(paragraph)) < len(paragraph) / 4
 
 
 def _has_sentence(paragraph: str) -> bool:
@@ -117,13 +153,25 @@ def _script(language: str) -> re.Pattern[str] | None:
     return re.compile(f"[{latin}]")
 
 
-def _in_script(paragraph: str, language: str) -> bool:
-    """Whether at least half of the letters are of the language's script."""
-    if paragraph.isascii() and language in ("en", "de", "fr", "es", "it", "pl", "pt", "nl"):
+def _in_language(paragraph: str, language: str) -> bool:
+    """Whether the beginning may be of that language, by its script, then by its function words."""
+    start = paragraph[:MAX_LANGUAGE_CHARS]
+    if not start.isascii() or language not in _FUNCTION_WORDS:
+        pattern = _script(language)
+        if pattern and len(pattern.findall(start)) * 2 < len(_LETTER.findall(start)):
+            return False
+    if language not in _FUNCTION_WORDS:
         return True
-    letters = len(_LETTER.findall(paragraph))
-    pattern = _script(language)
-    return pattern is None or len(pattern.findall(paragraph)) * 2 >= letters
+    words = start.lower().split()
+    own = _count_in(language, words)
+    if own * 6 >= len(words):
+        return True
+    most = max(_count_in(code, words) for code in _FUNCTION_WORDS)
+    return most < MIN_FUNCTION_WORDS or own * 4 >= most
+
+
+def _count_in(language: str, words: list[str]) -> int:
+    return sum(map(_FUNCTION_WORDS[language].__contains__, words))
 
 
 def split_long(paragraph: str, max_words: int = MAX_WORDS) -> list[str]:

@@ -1,8 +1,18 @@
+import gzip
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.paragraphs import drop_reason, split_long, t2t_drop_reason
+from crawl.paragraphs import (
+    _BOILERPLATE,
+    _is_boilerplate,
+    drop_reason,
+    split_long,
+    t2t_drop_reason,
+)
+from crawl.soup import soup_text
 
 
 @pytest.mark.parametrize(
@@ -52,3 +62,31 @@ def test_splitting_keeps_every_word(text, most):
     pieces = split_long(text, most)
     assert " ".join(pieces).split() == text.split()
     assert all(len(p.split()) <= most for p in pieces)
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        "Die Brücke wurde im Jahr 1881 eröffnet und trug die Züge, bis die Strecke in den "
+        "siebziger Jahren für immer geschlossen wurde.",
+        "Le pont a été ouvert en 1881 et les trains de la ligne ont roulé dans la vallée jusqu'à "
+        "la fermeture de la gare par les autorités.",
+    ],
+)
+def test_language_by_function_words(foreign):
+    assert drop_reason(foreign, "en") == "other_language"
+    assert drop_reason(foreign, "ru") == "other_language"
+    assert drop_reason(foreign) is None
+    english = "The bridge at Die Lahn and La Tour de la Reine was built by Le Corbusier."
+    assert drop_reason(english, "en") is None
+    assert drop_reason(english, "tl") is None
+
+
+def test_keys_of_boilerplate_cover_its_patterns(real_data):
+    with gzip.open(real_data / "extraction-dev.jsonl.gz") as lines:
+        texts = [
+            paragraph for line in lines for paragraph in soup_text(json.loads(line)["html"])[1]
+        ]
+    found = [text for text in texts if _BOILERPLATE.search(text)]
+    assert len(found) > 50
+    assert all(_is_boilerplate(text) for text in found)
