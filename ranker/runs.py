@@ -3,40 +3,20 @@
 A run is of a kind, `ranker` or `summarizer`; a folder of the other kind is told apart.
 """
 
-import json
-import os
 import pickle
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from zipfile import is_zipfile
 
 import sentencepiece
 import torch
 
+from ranker.whole_files import write_whole
+
 SETTINGS = "settings.json"
 VOCAB = "vocab.model"
 LOG = "log.jsonl"
 LAST, BEST = "last.pt", "best.pt"
-
-
-def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file beside its place, then put it there; an older one stays whole until then."""
-    beside = path.with_name(f".{path.name}.tmp")
-    try:
-        with beside.open("wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write a value as readable JSON."""
-    text = json.dumps(value, indent=2) + "\n"
-    write_whole(path, lambda file: file.write(text.encode()))
 
 
 def save_checkpoint(path: Path, kind: str, state: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from ranker.runs import device_of, load_checkpoint, load_vocab, save_checkpoint, write_whole
+from ranker.runs import device_of, load_checkpoint, load_vocab, save_checkpoint
 
 CPU = torch.device("cpu")
 
@@ -34,20 +34,6 @@ def test_no_run_and_a_broken_file_are_told_apart(tmp_path):
         (tmp_path / "best.pt").write_bytes(broken)
         with pytest.raises(ValueError, match=r"best\.pt is no checkpoint"):
             load_checkpoint(tmp_path / "best.pt", "ranker", CPU)
-
-
-def test_a_failed_write_leaves_the_older_file(tmp_path):
-    path = tmp_path / "file"
-    write_whole(path, lambda file: file.write(b"old"))
-
-    def fail(file):
-        file.write(b"ne")
-        raise OSError("disk full")
-
-    with pytest.raises(OSError, match="disk full"):
-        write_whole(path, fail)
-    assert path.read_bytes() == b"old"
-    assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_file_that_is_no_vocabulary_is_named(tmp_path):
