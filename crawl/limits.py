@@ -16,8 +16,8 @@ _LONG_CHARS = 100_000  # a shorter page has no room for attributes that take hal
 # A page from end to end, in one pass; fails at a tag with too many parts. Quotes may hold ">".
 _SHORT_TAGS = re.compile(
     r"(?:[^<]++|<(?![a-zA-Z])|<[a-zA-Z]"
-    r"(?:[^>=\s]++|\s++|=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))?+){0,%d}+(?:>|\Z))*+\Z"
-    % MAX_TAG_PARTS
+    r"(?:[^>=\s]++|\s++|=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))?+)"
+    rf"{{0,{MAX_TAG_PARTS}}}+(?:>|\Z))*+\Z"
 )
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
 # Tags without content, and those that the next of their kind closes.
