@@ -8,16 +8,15 @@ from typing import BinaryIO, cast
 import numpy as np
 import pyarrow.parquet as pq
 
-from crawl.errors import BadPage, BadUrl
-from crawl.html import read_page
-from crawl.paragraphs import drop_reason, split_long, t2t_drop_reason
+from crawl.errors import BadUrl
 from crawl.urls import canonical_url, is_wikipedia, url_key
-from crawl.warc import Capture, Rejected, read_captures
+from crawl.warc import read_captures
 from pipeline import files
 from pipeline.files import InputFile
+from pipeline.make_document import make_document
 from pipeline.options import ScanSettings
 from pipeline.progress import Ticker
-from pipeline.records import DOCUMENT, DROPPED, Document, Dropped
+from pipeline.records import DOCUMENT, DROPPED, Document
 from pipeline.shards import ShardWriter
 from pipeline.workspace import PartResult
 
@@ -88,7 +87,7 @@ class ScanFile:
         with documents, dropped, files.open_input(file.path) as raw:
             reader = CountingReader(raw, self.ticker)
             for item in read_captures(cast(BinaryIO, reader), wanted, self.settings.max_page_bytes):
-                result = self._document(item, file.name, counts)
+                result = make_document(item, file.name, STAGE, self.settings, counts)
                 self.ticker.add(items=1)
                 if isinstance(result, Document):
                     counts["documents_out"] += 1
@@ -98,47 +97,3 @@ class ScanFile:
                     dropped.write(result)
         self.ticker.flush()
         return PartResult([f for w in (documents, dropped) if (f := w.file)], dict(counts))
-
-    def _document(
-        self, item: Capture | Rejected, file: str, counts: Counter[str]
-    ) -> Document | Dropped:
-        if isinstance(item, Rejected):
-            return _dropped(item.url, item.reason, file, item.offset, item.detail)
-        try:
-            page = read_page(item.payload, item.charset, item.kind, self.settings.extractor)
-        except BadPage as error:
-            return _dropped(item.url, error.reason, file, item.offset, str(error))
-        kept = []
-        for paragraph in (part for whole in page.paragraphs for part in split_long(whole)):
-            reason = self._drop_reason(paragraph)
-            counts[f"paragraphs_{reason or 'kept'}"] += 1
-            if reason is None:
-                kept.append(paragraph)
-        if not kept:
-            detail = f"none of {len(page.paragraphs)} paragraphs was kept"
-            return _dropped(item.url, "no_text", file, item.offset, detail)
-        return Document(
-            url=canonical_url(item.url),
-            source_url=item.url,
-            title=page.title,
-            paragraphs=kept,
-            language=page.language,
-            warc_file=file,
-            offset=item.offset,
-            length=item.length,
-            digest=item.digest,
-            fetched_at=item.fetched_at,
-        )
-
-    def _drop_reason(self, paragraph: str) -> str | None:
-        if self.settings.paragraph_rule == "t2t":
-            return t2t_drop_reason(paragraph)
-        return drop_reason(paragraph, self.settings.language)
-
-
-def _dropped(url: str | None, reason: str, file: str, offset: int, detail: str) -> Dropped:
-    try:
-        canonical = canonical_url(url) if url else None
-    except BadUrl:
-        canonical, detail = None, f"{url}: {detail}"
-    return Dropped("record", None, canonical, STAGE, reason, file, offset, detail)

@@ -1,0 +1,61 @@
+"""A record of a crawl file -> its document, or why it is none. No Beam, no files."""
+
+from collections import Counter
+
+from crawl.errors import BadPage, BadUrl
+from crawl.html import read_page
+from crawl.paragraphs import drop_reason, split_long, t2t_drop_reason
+from crawl.urls import canonical_url
+from crawl.warc import Capture, Rejected
+from pipeline.options import ScanSettings
+from pipeline.records import Document, Dropped
+
+
+def make_document(
+    item: Capture | Rejected, file: str, stage: str, settings: ScanSettings, counts: Counter[str]
+) -> Document | Dropped:
+    """The document of a record of `file`, its paragraphs counted by their fates in `counts`."""
+    if isinstance(item, Rejected):
+        return drop_record(item.url, item.reason, stage, file, item.offset, item.detail)
+    try:
+        page = read_page(item.payload, item.charset, item.kind, settings.extractor)
+    except BadPage as error:
+        return drop_record(item.url, error.reason, stage, file, item.offset, str(error))
+    kept = []
+    for paragraph in (part for whole in page.paragraphs for part in split_long(whole)):
+        reason = _drop_reason(paragraph, settings)
+        counts[f"paragraphs_{reason or 'kept'}"] += 1
+        if reason is None:
+            kept.append(paragraph)
+    if not kept:
+        detail = f"none of {len(page.paragraphs)} paragraphs was kept"
+        return drop_record(item.url, "no_text", stage, file, item.offset, detail)
+    return Document(
+        url=canonical_url(item.url),
+        source_url=item.url,
+        title=page.title,
+        paragraphs=kept,
+        language=page.language,
+        warc_file=file,
+        offset=item.offset,
+        length=item.length,
+        digest=item.digest,
+        fetched_at=item.fetched_at,
+    )
+
+
+def _drop_reason(paragraph: str, settings: ScanSettings) -> str | None:
+    if settings.paragraph_rule == "t2t":
+        return t2t_drop_reason(paragraph)
+    return drop_reason(paragraph, settings.language)
+
+
+def drop_record(
+    url: str | None, reason: str, stage: str, file: str, offset: int, detail: str
+) -> Dropped:
+    """The row of a record that gives no document; a URL that has no canonical form is told."""
+    try:
+        canonical = canonical_url(url) if url else None
+    except BadUrl:
+        canonical, detail = None, f"{url}: {detail}"
+    return Dropped("record", None, canonical, stage, reason, file, offset, detail)
