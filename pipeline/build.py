@@ -1,6 +1,7 @@
 """The whole flow, stage by stage: start reading here.
 
-    read articles -> want pages -> scan pages -> join into examples -> link -> encode -> report
+    read articles -> want pages -> filter URLs -> scan pages
+        -> join into examples -> link -> encode -> report
 
 Each function runs one stage, or finds it done before, and gives back its record.
 """
@@ -15,6 +16,7 @@ from pipeline.card import CARD, write_card
 from pipeline.encode_subwords import MODEL, EncodeShard, TrainVocab
 from pipeline.errors import JobFailed
 from pipeline.files import InputFile
+from pipeline.filter_urls import FILTER, KEYS_FOLDER, BuildFilter
 from pipeline.join_pages import SIZES_FOLDER, JoinPages
 from pipeline.link_paragraphs import LinkShard
 from pipeline.manifest import write_manifest
@@ -117,7 +119,7 @@ def want_pages(
     stage = Stage(
         "wanted",
         "references",
-        ("wanted/wanted-", "dropped/dropped-wanted-"),
+        ("wanted/wanted-", "dropped/dropped-wanted-", f"{KEYS_FOLDER}/"),
         {
             "settings": own.corpus,
             "inputs": _identity(search_results),
@@ -143,12 +145,21 @@ def want_pages(
     return run_stage(job, stage, lambda pipeline, _, parts: construct(pipeline, parts))
 
 
+def filter_urls(job: Job, wanted: StageResult) -> StageResult:
+    """The keys of `wanted/` -> the filter by which a scan knows a wanted page."""
+    key_count = wanted.counts["urls_out"]
+    stage = Stage("filter", "URLs", (FILTER,), {"before": wanted.fingerprint}, 1, key_count)
+    do = BuildFilter(job.workspace.out, key_count, Ticker(job.progress_folder))
+    return run_parts(job, stage, [wanted.paths(KEYS_FOLDER)], do)
+
+
 def scan_pages(
     job: Job, settings: Settings, warcs: list[InputFile], wanted: StageResult
 ) -> StageResult:
     """WARC files -> `documents/`."""
     own = settings.scan
     origin = _origin("scan", own, wanted)
+    keys = filter_urls(job, wanted)
     stage = Stage(
         "scan",
         "pages",
@@ -162,8 +173,8 @@ def scan_pages(
         job.workspace.out,
         len(warcs),
         own,
-        tuple(job.workspace.path(p) for p in wanted.paths("wanted/")),
-        wanted.fingerprint,
+        job.workspace.path(FILTER),
+        keys.fingerprint,
         _metadata(origin),
         Ticker(job.progress_folder),
     )

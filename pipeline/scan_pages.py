@@ -2,17 +2,14 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import BinaryIO, cast
 
-import numpy as np
-import pyarrow.parquet as pq
-
 from crawl.errors import BadUrl
-from crawl.urls import canonical_url, is_wikipedia, url_key
+from crawl.urls import canonical_url, url_key
 from crawl.warc import read_captures
 from pipeline import files
 from pipeline.files import InputFile
+from pipeline.filter_urls import load_filter
 from pipeline.make_document import make_document
 from pipeline.options import ScanSettings
 from pipeline.progress import Ticker
@@ -21,26 +18,6 @@ from pipeline.shards import ShardWriter
 from pipeline.workspace import PartResult
 
 STAGE = "scan"
-
-
-@lru_cache(maxsize=1)
-def wanted_keys(paths: tuple[str, ...], _fingerprint: str) -> np.ndarray:
-    """The sorted 64-bit keys of all wanted URLs but Wikipedia's own, loaded once per process."""
-    keys = [np.empty(0, np.uint64)]
-    for path in paths:
-        with files.open_input(path) as raw:
-            file = pq.ParquetFile(raw)
-            for group in range(file.num_row_groups):
-                urls = file.read_row_group(group, columns=["url"]).column("url").to_pylist()
-                wanted = [url_key(url) for url in urls if not is_wikipedia(url)]
-                keys.append(np.array(wanted, np.uint64))
-    return np.unique(np.concatenate(keys))
-
-
-def contains(keys: np.ndarray, key: int) -> bool:
-    """Whether the sorted `keys` hold `key`."""
-    place = int(np.searchsorted(keys, np.uint64(key)))
-    return place < len(keys) and int(keys[place]) == key
 
 
 class CountingReader:
@@ -63,8 +40,8 @@ class ScanFile:
     out: str
     part_count: int
     settings: ScanSettings
-    wanted_paths: tuple[str, ...]
-    wanted_fingerprint: str
+    filter_path: str
+    filter_fingerprint: str
     metadata: dict[str, str]
     ticker: Ticker
 
@@ -73,12 +50,12 @@ class ScanFile:
         counts: Counter[str] = Counter()
         documents = ShardWriter(self.out, f"documents/documents-{name}", DOCUMENT, self.metadata)
         dropped = ShardWriter(self.out, f"dropped/dropped-scan-{name}", DROPPED, self.metadata)
-        keys = wanted_keys(self.wanted_paths, self.wanted_fingerprint)
+        keys = load_filter(self.filter_path, self.filter_fingerprint)
 
         def wanted(url: str) -> bool:
             counts["records_in"] += 1
             try:
-                found = contains(keys, url_key(canonical_url(url)))
+                found = url_key(canonical_url(url)) in keys
             except BadUrl:
                 found = False
             counts["records_not_wanted"] += not found

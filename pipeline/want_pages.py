@@ -1,4 +1,8 @@
-"""`articles/` and search results -> `wanted/`: which article wants which page, sorted by URL."""
+"""`articles/` and search results -> `wanted/`: which article wants which page.
+
+Each shard holds a range of the URLs' 64-bit keys, so that the keys of all shards, one after the
+other, are sorted: what the filter of wanted URLs is made of.
+"""
 
 import json
 import os
@@ -12,9 +16,10 @@ import apache_beam as beam
 
 from crawl.errors import BadLine, BadUrl
 from crawl.titles import article_id
-from crawl.urls import canonical_url, unwrap_archive, url_key
+from crawl.urls import canonical_url, is_wikipedia, unwrap_archive, url_key
 from pipeline import files
 from pipeline.files import InputFile
+from pipeline.filter_urls import write_keys
 from pipeline.records import DROPPED, WANTED, Dropped, Wanted
 from pipeline.run import count
 from pipeline.shards import ShardWriter, read_rows
@@ -158,8 +163,8 @@ class WantPages:
         articles = sorted(groups["articles"])
         results = sorted(groups["results"])
         for row in self._rows(article, articles, results):
-            url = row.url or ""
-            yield url_key(url) % self.shard_count, json.dumps([type(row).__name__, *row])
+            key = url_key(row.url or json.dumps(row))
+            yield key * self.shard_count >> 64, json.dumps([type(row).__name__, *row])
 
     def _rows(self, article: str, articles: list, results: list) -> Iterator[Wanted | Dropped]:
         if not articles:
@@ -181,22 +186,28 @@ class WantPages:
 
     def _write(self, element: tuple[int, Iterable[str]], parts: Parts) -> None:
         index, packed = element
-        name = f"{index:05d}-of-{self.shard_count:05d}.parquet"
+        name = f"{index:05d}-of-{self.shard_count:05d}"
         counts: Counter[str] = Counter()
-        rows = sorted((json.loads(p) for p in packed if p), key=json.dumps)
-        wanted = ShardWriter(self.out, f"wanted/wanted-{name}", WANTED, self.metadata)
-        dropped = ShardWriter(self.out, f"dropped/dropped-wanted-{name}", DROPPED, self.metadata)
-        with wanted, dropped:
-            for record, *row in rows:
-                if record == "Wanted":
-                    wanted.write(Wanted(*row))
-                    counts["references_out"] += 1
-                    counts[f"references_{Wanted(*row).source}"] += 1
-                else:
-                    dropped.write(Dropped(*row))
-                    kind, reason = Dropped(*row).kind, Dropped(*row).reason
-                    counts[f"dropped_{kind}_{reason}"] += 1
-        parts.record(
-            index, PartResult([f for w in (wanted, dropped) if (f := w.file)], dict(counts))
+        keys = set()
+        wanted = ShardWriter(self.out, f"wanted/wanted-{name}.parquet", WANTED, self.metadata)
+        dropped = ShardWriter(
+            self.out, f"dropped/dropped-wanted-{name}.parquet", DROPPED, self.metadata
         )
+        with wanted, dropped:
+            for record, *plain in map(json.loads, sorted(filter(None, packed))):
+                if record == "Wanted":
+                    row = Wanted(*plain)
+                    wanted.write(row)
+                    counts["references_out"] += 1
+                    counts[f"references_{row.source}"] += 1
+                    if not is_wikipedia(row.url):
+                        keys.add(url_key(row.url))
+                else:
+                    lost = Dropped(*plain)
+                    dropped.write(lost)
+                    counts[f"dropped_{lost.kind}_{lost.reason}"] += 1
+        written = [f for w in (wanted, dropped) if (f := w.file)]
+        key_file = write_keys(self.out, f"keys-{name}", keys)
+        counts["urls_out"] = key_file.rows
+        parts.record(index, PartResult([*written, key_file], dict(counts)))
         count(STAGE, counts)

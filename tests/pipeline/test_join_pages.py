@@ -4,13 +4,14 @@ import apache_beam as beam
 import pyarrow.dataset as ds
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from crawl.urls import canonical_url
+from crawl.urls import url_key
 from pipeline.files import expand
+from pipeline.filter_urls import FILTER, BuildFilter, write_keys
 from pipeline.join_pages import JoinPages, _meet, pack, unpack
 from pipeline.options import ExampleSettings, ScanSettings
 from pipeline.progress import Ticker
 from pipeline.records import ARTICLE, DOCUMENT, DROPPED, WANTED, Dropped, Wanted
-from pipeline.scan_pages import ScanFile, contains, wanted_keys
+from pipeline.scan_pages import ScanFile
 from pipeline.shards import ShardWriter
 from pipeline.workspace import Parts
 from tests.builders import article, document, gzipped, warc_record
@@ -106,12 +107,12 @@ def test_scan_keeps_the_wanted_and_accounts_for_the_rest(tmp_path):
             warc_record("http://c.example/", b"<p>Menu</p>"),
         )
     )
-    with ShardWriter(str(tmp_path), "wanted.parquet", WANTED, {}) as writer:
-        for url in (URL, "http://b.example/", "http://c.example/"):
-            writer.write(Wanted(url, "1", "citation", 0))
-    paths = (str(tmp_path / "wanted.parquet"),)
+    wanted = [url_key(u) for u in (URL, "http://b.example/", "http://c.example/")]
+    keys = write_keys(str(tmp_path), "keys", wanted)
+    BuildFilter(str(tmp_path), 3, Ticker(None))(0, [keys.path])
     settings = ScanSettings(language="en")
-    scan = ScanFile(str(tmp_path / "out"), 1, settings, paths, "key", {}, Ticker(None))
+    path = str(tmp_path / FILTER)
+    scan = ScanFile(str(tmp_path / "out"), 1, settings, path, str(tmp_path), {}, Ticker(None))
     result = scan(0, expand([str(crawl)])[0])
     (kept,) = ds.dataset(tmp_path / "out" / "documents").to_table().to_pylist()
     assert (kept["url"], kept["source_url"]) == (URL, "https://www.a.example/?utm_source=x")
@@ -125,17 +126,3 @@ def test_scan_keeps_the_wanted_and_accounts_for_the_rest(tmp_path):
     assert result.counts["records_in"] == 4
     assert result.counts["records_not_wanted"] == 1
     assert json.loads(result.to_json())["counts"]["documents_out"] == 1
-
-
-def test_the_filter_of_wanted_pages(tmp_path):
-    urls = [canonical_url(f"x{i}.example") for i in range(500)]
-    with ShardWriter(str(tmp_path), "w.parquet", WANTED, {}) as writer:
-        for url in [*urls, "http://en.wikipedia.org/wiki/A"]:
-            writer.write(Wanted(url, "1", "citation", 0))
-    keys = wanted_keys((str(tmp_path / "w.parquet"),), "one")
-    assert len(keys) == 500
-    from crawl.urls import url_key
-
-    assert all(contains(keys, url_key(u)) for u in urls)
-    assert not contains(keys, url_key("http://other.example/"))
-    assert not contains(keys[:0], 5)

@@ -1,7 +1,14 @@
+import json
+from collections import defaultdict
+
+import numpy as np
 import pytest
 
 from crawl.errors import BadLine
-from pipeline.want_pages import SearchResult, read_search_results, wanted_urls
+from crawl.urls import url_key
+from pipeline.filter_urls import read_keys
+from pipeline.want_pages import SearchResult, WantPages, read_search_results, wanted_urls
+from pipeline.workspace import Parts
 
 
 def test_lines_of_both_forms():
@@ -59,3 +66,24 @@ def test_corpora(corpus, count):
     searched = [["http://b.example/", "http://c.example/"]]
     wanted, _ = wanted_urls("id", ["http://a.example/"], searched, corpus)
     assert len(wanted) == count
+
+
+def test_the_keys_of_all_shards_are_sorted_from_one_to_the_next(tmp_path):
+    urls = [f"http://{i}.example/" for i in range(300)]
+    out, parts = str(tmp_path), Parts(str(tmp_path), str(tmp_path / "parts"))
+    want = WantPages(out, [], [], "combined", False, 7, {})
+    packed = defaultdict(list)
+    cited = json.dumps([*urls, "http://en.wikipedia.org/wiki/A"])
+    for article in ("aa", "bb"):
+        groups = {"articles": [("file", 0, cited)], "results": []}
+        for shard, row in want._want((article, groups)):
+            packed[shard].append(row)
+    assert sorted(packed) == list(range(7))
+    for element in packed.items():
+        want._write(element, parts)
+    paths = sorted((tmp_path / ".work" / "wanted").iterdir())
+    keys = np.concatenate([block for path in paths for block in read_keys(str(path))])
+    assert keys.tolist() == sorted(map(url_key, urls))
+    results = [parts.load(i) for i in range(7)]
+    assert sum(r.counts["urls_out"] for r in results) == 300
+    assert sum(r.counts["references_out"] for r in results) == 602

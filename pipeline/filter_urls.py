@@ -1,0 +1,88 @@
+"""The keys of all wanted URLs -> one URL filter, a file that every worker maps into memory.
+
+The keys come sorted out of the `wanted` stage, each of its parts holding a range of them, so they
+are read through once, block by block, whatever their number.
+"""
+
+import fcntl
+import mmap
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from crawl.url_filter import UrlFilter, filter_words
+from pipeline import files
+from pipeline.progress import Ticker
+from pipeline.shards import ShardFile
+from pipeline.workspace import PartResult
+
+KEYS_FOLDER = ".work/wanted"
+FILTER = ".work/filter/wanted.filter"
+_BLOCK_KEYS = 1 << 20
+
+Keys = npt.NDArray[np.uint64]
+
+
+def write_keys(out: str, name: str, keys: Iterable[int]) -> ShardFile:
+    """Write the distinct keys, sorted, as 64-bit numbers; the file as a stage tells of it."""
+    array = np.unique(np.fromiter(keys, np.uint64))
+    path = f"{KEYS_FOLDER}/{name}.keys"
+    with files.AtomicFile(files.join(out, path)) as file:
+        file.write(array.astype("<u8").tobytes())
+    return ShardFile(path, len(array), file.size_bytes, file.sha256)
+
+
+def read_keys(path: str) -> Iterator[Keys]:
+    """The keys of a file, some at a time."""
+    with files.open_input(path) as raw:
+        while block := raw.read(8 * _BLOCK_KEYS):
+            yield np.frombuffer(block, "<u8")
+
+
+@dataclass(frozen=True)
+class BuildFilter:
+    """Files of keys, their ranges in rising order -> `FILTER`."""
+
+    out: str
+    key_count: int
+    ticker: Ticker
+
+    def __call__(self, index: int, paths: list[str]) -> PartResult:
+        with files.AtomicFile(files.join(self.out, FILTER)) as file:
+            for words in filter_words(self._blocks(paths), self.key_count):
+                file.write(words.astype("<u4").tobytes())
+        self.ticker.flush()
+        made = ShardFile(FILTER, self.key_count, file.size_bytes, file.sha256)
+        return PartResult([made])
+
+    def _blocks(self, paths: list[str]) -> Iterator[Keys]:
+        for path in paths:
+            for keys in read_keys(files.join(self.out, path)):
+                self.ticker.add(items=len(keys), work=len(keys))
+                yield keys
+
+
+@lru_cache(maxsize=1)
+def load_filter(path: str, fingerprint: str) -> UrlFilter:
+    """The filter, mapped: the processes of a machine share its memory. Kept for the next call."""
+    local = _local_copy(path, fingerprint) if files.is_remote(path) else path
+    with open(local, "rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return UrlFilter(memoryview(mapped).cast("I"))
+
+
+def _local_copy(path: str, fingerprint: str) -> str:
+    """A copy in this machine's folder for temporary files, made by one of its processes."""
+    local = os.path.join(tempfile.gettempdir(), f"wikisum-{fingerprint}.filter")
+    with open(f"{local}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(local):
+            with files.open_input(path) as raw, files.AtomicFile(local) as copy:
+                shutil.copyfileobj(raw, copy, 1 << 20)
+    return local
