@@ -130,7 +130,7 @@ def _optional(path: str | None) -> list[Any]:
 def _vocab(path: str | None) -> list[Any]:
     """The vocabulary file, if one is named. Raises ValueError if it is none."""
     from pipeline import files
-    from pipeline.encode_subwords import load_model
+    from ranker.vocab import load_model
 
     found = _optional(path)
     for file in found:

@@ -1,7 +1,6 @@
 """Train a SentencePiece vocabulary on the training examples; add subword ids to all shards."""
 
 import hashlib
-import io
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -17,12 +16,10 @@ from pipeline.progress import Ticker
 from pipeline.records import EXAMPLE, Example, example_from_row
 from pipeline.shards import ShardFile, ShardWriter, read_rows
 from pipeline.workspace import PartResult
+from ranker.vocab import load_model, train_vocab
 
 MODEL = "vocab/wikisum.model"
 PIECES = "vocab/wikisum.vocab"
-PAD, UNKNOWN, BEGIN, END = "<pad>", "<unk>", "<s>", "</s>"
-END_OF_TITLE, END_OF_PARAGRAPH = "<T>", "<P>"
-THREADS = 16  # part of the result: the trainer's sums depend on it, so it is no matter of cores
 
 
 def texts_of(row: dict) -> Iterator[str]:
@@ -36,42 +33,6 @@ def is_sampled(text: str, share: float) -> bool:
     """Whether a text is in the sample: by its hash, so that order and shards do not matter."""
     digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big") < share * 2**64
-
-
-def train_vocab(texts: Iterator[str], vocab_size: int) -> bytes:
-    """A SentencePiece unigram model of at most `vocab_size` pieces, fewer if the texts have less.
-
-    Ids: 0 padding, 1 unknown, 2 begin, 3 end, 4 end of title, 5 end of paragraph.
-    Raises JobFailed if there is no text.
-    """
-    model = io.BytesIO()
-    try:
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=texts,
-            model_writer=model,
-            model_type="unigram",
-            vocab_size=vocab_size,
-            hard_vocab_limit=False,
-            character_coverage=0.9995,
-            max_sentence_length=1 << 20,
-            pad_id=0,
-            unk_id=1,
-            bos_id=2,
-            eos_id=3,
-            pad_piece=PAD,
-            unk_piece=UNKNOWN,
-            bos_piece=BEGIN,
-            eos_piece=END,
-            control_symbols=[END_OF_TITLE, END_OF_PARAGRAPH],
-            num_threads=THREADS,
-            minloglevel=2,
-        )
-    except RuntimeError as error:
-        lines = str(error).strip().splitlines()
-        raise JobFailed(
-            f"no vocabulary could be trained: {lines[-1] if lines else error}"
-        ) from error
-    return model.getvalue()
 
 
 @dataclass(frozen=True)
@@ -88,8 +49,11 @@ class TrainVocab:
             with files.open_input(self.settings.vocab) as raw:
                 model = raw.read()
         else:
-            model = train_vocab(self._sample(paths), self.settings.vocab_size)
-        processor = load_model(model)
+            try:
+                model = train_vocab(self._sample(paths), self.settings.vocab_size)
+            except ValueError as error:
+                raise JobFailed(str(error)) from error
+        processor = load_model(model, MODEL)
         size = processor.get_piece_size()
         pieces = [(processor.id_to_piece(i), processor.get_score(i)) for i in range(size)]
         listing = "".join(f"{piece}\t{score:g}\n" for piece, score in pieces).encode()
@@ -110,22 +74,10 @@ def _write(out: str, path: str, data: bytes) -> ShardFile:
     return ShardFile(path, 0, file.size_bytes, file.sha256)
 
 
-def load_model(model: bytes, name: str = MODEL) -> sentencepiece.SentencePieceProcessor:
-    """The model, ready. Raises ValueError if it is no SentencePiece model of 65,536 ids or less."""
-    processor = sentencepiece.SentencePieceProcessor()
-    try:
-        processor.LoadFromSerializedProto(model)
-    except RuntimeError as error:
-        raise ValueError(f"{name} is no SentencePiece model") from error
-    if processor.get_piece_size() > 1 << 16:
-        raise ValueError(f"{name}: {processor.get_piece_size()} subwords do not fit 16 bits")
-    return processor
-
-
 @lru_cache(maxsize=1)
 def _processor(path: str, _sha256: str) -> sentencepiece.SentencePieceProcessor:
     with files.open_input(path) as raw:
-        return load_model(raw.read())
+        return load_model(raw.read(), MODEL)
 
 
 def encode(example: Example, processor: sentencepiece.SentencePieceProcessor) -> Example:

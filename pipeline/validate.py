@@ -12,11 +12,12 @@ import pyarrow.parquet as pq
 from crawl.clones import lead_bigrams, paragraph_clone_score
 from crawl.tokens import terms
 from pipeline import files
-from pipeline.encode_subwords import MODEL, load_model
+from pipeline.encode_subwords import MODEL
 from pipeline.manifest import read_manifest
 from pipeline.records import ARTICLE, DOCUMENT, DROPPED, EXAMPLE, SPLITS, WANTED
 from pipeline.shards import read_rows
 from pipeline.workspace import Workspace
+from ranker.vocab import load_model
 
 SCHEMAS = {
     "articles": ARTICLE,
@@ -102,7 +103,7 @@ def _vocab_size(workspace: Workspace, manifest: dict[str, Any]) -> int | None:
     if MODEL not in manifest["files"]:
         return None
     with files.open_input(workspace.path(MODEL)) as raw:
-        return int(load_model(raw.read()).get_piece_size())
+        return int(load_model(raw.read(), MODEL).get_piece_size())
 
 
 def _example_faults(

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-PADDING_ID = 0
+from ranker.vocab import PAD
 
 Ints = npt.NDArray[np.int64]
 
@@ -53,7 +53,7 @@ def padded(lists: Ragged, rows: Ints) -> tuple[Ints, Ints]:
     lengths = lists.lengths[rows]
     offsets = np.arange(max(int(lengths.max(initial=1)), 1))
     is_real = offsets < lengths[:, None]
-    ids = np.full(is_real.shape, PADDING_ID, dtype=np.int64)
+    ids = np.full(is_real.shape, PAD, dtype=np.int64)
     ids[is_real] = lists.ids[(lists.starts[rows][:, None] + offsets)[is_real]]
     return ids, lengths
 

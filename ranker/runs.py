@@ -11,6 +11,7 @@ from zipfile import is_zipfile
 import sentencepiece
 import torch
 
+from ranker.vocab import load_model
 from ranker.whole_files import write_whole
 
 SETTINGS = "settings.json"
@@ -49,12 +50,7 @@ def load_vocab(path: Path) -> sentencepiece.SentencePieceProcessor:
     """A SentencePiece model, ready. Raises FileNotFoundError or ValueError."""
     if not path.is_file():
         raise FileNotFoundError(f"no such vocabulary: {path}")
-    processor = sentencepiece.SentencePieceProcessor()
-    try:
-        processor.LoadFromSerializedProto(path.read_bytes())
-    except RuntimeError as error:
-        raise ValueError(f"{path} is no SentencePiece model") from error
-    return processor
+    return load_model(path.read_bytes(), str(path))
 
 
 def device_of(name: str) -> torch.device:
