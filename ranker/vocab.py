@@ -10,17 +10,18 @@ PIECES = ("<pad>", "<unk>", "<s>", "</s>", "<T>", "<P>")
 THREADS = 16  # part of the result: the trainer's sums depend on it, so it is no matter of cores
 
 
-def train_vocab(texts: Iterator[str], vocab_size: int) -> bytes:
-    """A SentencePiece unigram model of at most `vocab_size` pieces, fewer if the texts have less.
+def train_vocab(texts: Iterator[str], vocab_size: int, model_type: str = "unigram") -> bytes:
+    """A SentencePiece model of at most `vocab_size` pieces, fewer if the texts have less.
 
-    Its first ids are those of `PIECES`. Raises ValueError if there is no text.
+    `model_type` is `unigram` or `bpe`. The first ids are those of `PIECES`. Raises
+    ValueError if there is no text.
     """
     model = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=texts,
             model_writer=model,
-            model_type="unigram",
+            model_type=model_type,
             vocab_size=vocab_size,
             hard_vocab_limit=False,
             character_coverage=0.9995,
