@@ -154,9 +154,13 @@ def filter_urls(job: Job, wanted: StageResult) -> StageResult:
 
 
 def scan_pages(
-    job: Job, settings: Settings, warcs: list[InputFile], wanted: StageResult
+    job: Job,
+    settings: Settings,
+    warcs: list[InputFile],
+    wanted: StageResult,
+    wet_metadata: str | None = None,
 ) -> StageResult:
-    """WARC files -> `documents/`."""
+    """WARC files -> `documents/`; those without a wanted page by their metadata are passed over."""
     own = settings.scan
     origin = _origin("scan", own, wanted)
     keys = filter_urls(job, wanted)
@@ -164,7 +168,12 @@ def scan_pages(
         "scan",
         "pages",
         ("documents/documents-", "dropped/dropped-scan-"),
-        {"settings": asdict(own), "inputs": _identity(warcs), "before": wanted.fingerprint},
+        {
+            "settings": asdict(own),
+            "inputs": _identity(warcs),
+            "metadata": wet_metadata,
+            "before": wanted.fingerprint,
+        },
         len(warcs),
         sum(f.size_bytes for f in warcs),
         {"settings": asdict(own), "origin": origin, "inputs": {"warcs": _described(warcs)}},
@@ -175,6 +184,7 @@ def scan_pages(
         own,
         job.workspace.path(FILTER),
         keys.fingerprint,
+        wet_metadata,
         _metadata(origin),
         Ticker(job.progress_folder),
     )
@@ -333,12 +343,13 @@ def build(
     search_results: list[InputFile],
     warcs: list[InputFile],
     vocab: list[InputFile],
+    wet_metadata: str | None = None,
 ) -> dict[str, Any]:
     """Run every stage that is not done before, and finish; give the manifest back."""
     settings = with_language(settings, language_of(dump))
     articles = read_articles(job, settings, dump, titles)
     wanted = want_pages(job, settings, search_results, articles)
-    scan = scan_pages(job, settings, warcs, wanted)
+    scan = scan_pages(job, settings, warcs, wanted, wet_metadata)
     examples = join_pages(job, settings, articles, wanted, scan)
     linked = link_paragraphs(job, settings, examples)
     vocabulary = train_vocab(job, settings, vocab, examples)

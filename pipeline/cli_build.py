@@ -24,10 +24,11 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """
     from pipeline import build as flow
     from pipeline import files, summary
+    from pipeline.crawl_files import crawl_files
 
     settings = _settings(args)
     dump = files.expand(args.articles)
-    warcs = files.expand(args.warcs)
+    warcs = crawl_files(args.warcs, args.crawl_root)
     vocab = _vocab(args.vocab)
     with _job(args, beam_flags) as job:
         manifest = flow.build(
@@ -38,6 +39,7 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
             search_results=files.expand(args.search_results),
             warcs=warcs,
             vocab=vocab,
+            wet_metadata=_folder(args.metadata),
         )
         summary.write_summary(manifest, job.workspace.out, sys.stdout)
     return DONE
@@ -58,14 +60,16 @@ def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Whole WARC, ARC or WET files -> documents/, keeping the pages that articles want."""
     from pipeline import build as flow
     from pipeline import files
+    from pipeline.crawl_files import crawl_files
 
-    warcs = files.expand(args.warcs)
+    warcs = crawl_files(args.warcs, args.crawl_root)
+    wet_metadata = _folder(args.metadata)
     search_results = files.expand(args.search_results)
     with _job(args, beam_flags) as job:
         read = _done(job, "articles")
         settings = flow.with_language(_settings(args), read.facts["language"])
         wanted = flow.want_pages(job, settings, search_results, read)
-        flow.scan_pages(job, settings, warcs, wanted)
+        flow.scan_pages(job, settings, warcs, wanted, wet_metadata)
     return DONE
 
 
@@ -125,6 +129,15 @@ def _optional(path: str | None) -> list[Any]:
     from pipeline import files
 
     return files.expand([path]) if path else []
+
+
+def _folder(path: str | None) -> str | None:
+    """The folder of that name. Raises FileNotFoundError if it is named and not there."""
+    from pipeline import files
+
+    if path is not None and not files.list_folder(path):
+        raise FileNotFoundError(f"no folder with files: {path}")
+    return path
 
 
 def _vocab(path: str | None) -> list[Any]:
@@ -231,7 +244,14 @@ def _add_article_flags(parser: argparse.ArgumentParser) -> None:
 def _add_scan_flags(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("pages")
     group.add_argument("--warcs", nargs="+", required=True, metavar="GLOB",
-                       help="WARC, ARC or WET files or globs, local or gs://, s3://")  # fmt: skip
+                       help="WARC, ARC or WET files or globs, local or gs://, s3://, or a crawl's "
+                       "lists of them (warc.paths.gz, wet.paths.gz)")  # fmt: skip
+    group.add_argument("--crawl-root", metavar="DIR",
+                       help="what the paths in lists are relative to (default: the nearest folder "
+                       "at or above the list that fits)")  # fmt: skip
+    group.add_argument("--metadata", metavar="DIR",
+                       help="the original commoncrawl_metadata: pass over crawl files that hold no "
+                       "wanted page")  # fmt: skip
     group.add_argument("--search-results", nargs="+", default=[], metavar="FILE",
                        help='JSON Lines of {"title", "query", "urls"}')  # fmt: skip
     group.add_argument("--corpus", dest="wanted.corpus", metavar="NAME",

@@ -16,7 +16,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from crawl.errors import BadUrl
 from crawl.url_filter import UrlFilter, filter_words
+from crawl.urls import canonical_url, url_key
 from pipeline import files
 from pipeline.progress import Ticker
 from pipeline.shards import ShardFile
@@ -75,6 +77,14 @@ def load_filter(path: str, fingerprint: str) -> UrlFilter:
     with open(local, "rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     return UrlFilter(memoryview(mapped).cast("I"))
+
+
+def is_wanted(keys: UrlFilter, url: str) -> bool:
+    """Whether the filter has a URL, as it stands in a crawl."""
+    try:
+        return url_key(canonical_url(url)) in keys
+    except BadUrl:
+        return False
 
 
 def _local_copy(path: str, fingerprint: str) -> str:

@@ -4,12 +4,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
-from crawl.errors import BadUrl
-from crawl.urls import canonical_url, url_key
 from crawl.warc import read_captures
 from pipeline import files
+from pipeline.crawl_files import may_hold
 from pipeline.files import InputFile
-from pipeline.filter_urls import load_filter
+from pipeline.filter_urls import is_wanted, load_filter
 from pipeline.make_document import make_document
 from pipeline.options import ScanSettings
 from pipeline.progress import Ticker
@@ -35,29 +34,34 @@ class CountingReader:
 
 @dataclass(frozen=True)
 class ScanFile:
-    """One WARC, ARC or WET file -> one shard of `documents/` and one of `dropped/`."""
+    """One WARC, ARC or WET file -> one shard of `documents/` and one of `dropped/`.
+
+    None of them for a file that holds no wanted page by its metadata in the folder `wet_metadata`.
+    """
 
     out: str
     part_count: int
     settings: ScanSettings
     filter_path: str
     filter_fingerprint: str
+    wet_metadata: str | None
     metadata: dict[str, str]
     ticker: Ticker
 
     def __call__(self, index: int, file: InputFile) -> PartResult:
         name = f"{index:05d}-of-{self.part_count:05d}.parquet"
         counts: Counter[str] = Counter()
+        keys = load_filter(self.filter_path, self.filter_fingerprint)
+        if self.wet_metadata is not None and not may_hold(keys, self.wet_metadata, file.name):
+            self.ticker.add(work=file.size_bytes)
+            self.ticker.flush()
+            return PartResult(counts={"files_skipped": 1})
         documents = ShardWriter(self.out, f"documents/documents-{name}", DOCUMENT, self.metadata)
         dropped = ShardWriter(self.out, f"dropped/dropped-scan-{name}", DROPPED, self.metadata)
-        keys = load_filter(self.filter_path, self.filter_fingerprint)
 
         def wanted(url: str) -> bool:
             counts["records_in"] += 1
-            try:
-                found = url_key(canonical_url(url)) in keys
-            except BadUrl:
-                found = False
+            found = is_wanted(keys, url)
             counts["records_not_wanted"] += not found
             return found
 

@@ -204,6 +204,30 @@ def test_stages_one_by_one_give_the_same_examples(built, tmp_path):
     }
 
 
+def test_a_crawl_by_its_list_and_its_metadata_gives_the_same_documents(built, tmp_path):
+    names = sorted(path.name for path in GOLDEN.glob("sample-*.gz"))
+    (tmp_path / "all.paths").write_text("\n".join(names))
+    (tmp_path / "metadata").mkdir()
+    for name in names:
+        empty = name == names[0]
+        told = tmp_path / "metadata" / f"{name}.metadata.json"
+        told.write_text("{}" if empty else '{"http://unheard.example/": [1]}')
+    for path in (tmp_path / "metadata").glob(f"{names[1]}*"):
+        path.unlink()
+    flags = ["--search-results", GOLDEN / "search.jsonl", "--workers", 1, "--crawl-root", GOLDEN]
+    assert run("articles", *SAMPLE[1:3], "--out", tmp_path / "out").returncode == 0
+    scan = ["scan", "--warcs", tmp_path / "all.paths", *flags, "--out", tmp_path / "out"]
+    done = run(*scan)
+    assert done.returncode == 0, done.stderr
+    whole = {k: v for k, v in digests(built).items() if k.startswith("documents/")}
+    found = {k: v for k, v in digests(tmp_path / "out").items() if k.startswith("documents/")}
+    assert found == whole
+    done = run(*scan, "--metadata", tmp_path / "metadata")
+    assert done.returncode == 0, done.stderr
+    (left,) = (tmp_path / "out" / "documents").iterdir()
+    assert whole[f"documents/{left.name}"] == digests(tmp_path / "out")[f"documents/{left.name}"]
+
+
 def test_slices(tmp_path):
     titles = tmp_path / "titles.txt"
     titles.write_text("tavin_Bridge\nOsterby\n")
@@ -314,6 +338,7 @@ def test_validate_finds_files_that_are_gone_changed_or_strange(built, tmp_path, 
         ([*SAMPLE[:2], "no.xml", *SAMPLE[3:], "--out", "x"], 2, "no such file: no.xml"),
         ([*SAMPLE[:2], "/", *SAMPLE[3:], "--out", "x"], 2, "is a folder"),
         ([*SAMPLE, "--out", __file__], 1, "Not a directory"),
+        ([*SAMPLE, "--out", "x", "--metadata", "no"], 2, "no folder with files: no"),
         (["validate", "no-such-folder"], 2, "no finished build is there"),
         (["tokenize", "--out", "empty"], 1, "run `wikisum articles` first"),
     ],

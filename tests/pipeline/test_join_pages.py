@@ -112,7 +112,7 @@ def test_scan_keeps_the_wanted_and_accounts_for_the_rest(tmp_path):
     BuildFilter(str(tmp_path), 3, Ticker(None))(0, [keys.path])
     settings = ScanSettings(language="en")
     path = str(tmp_path / FILTER)
-    scan = ScanFile(str(tmp_path / "out"), 1, settings, path, str(tmp_path), {}, Ticker(None))
+    scan = ScanFile(str(tmp_path / "out"), 1, settings, path, str(tmp_path), None, {}, Ticker(None))
     result = scan(0, expand([str(crawl)])[0])
     (kept,) = ds.dataset(tmp_path / "out" / "documents").to_table().to_pylist()
     assert (kept["url"], kept["source_url"]) == (URL, "https://www.a.example/?utm_source=x")

@@ -1,0 +1,91 @@
+"""The crawl files that `--warcs` names: by path, by glob, or in a crawl's own lists of them."""
+
+import gzip
+import os
+import re
+import zlib
+from collections.abc import Iterator
+
+from crawl.errors import BadLine
+from crawl.url_filter import UrlFilter
+from crawl.wikisum_files import metadata_urls
+from pipeline import files
+from pipeline.files import InputFile
+from pipeline.filter_urls import is_wanted
+
+_LIST = re.compile(r"\.paths(\.gz)?$")
+METADATA_SUFFIX = ".metadata.json"
+
+
+def crawl_files(patterns: list[str], root: str | None = None) -> list[InputFile]:
+    """The crawl files, sorted by name, each once; those of `*.paths[.gz]` lists among them.
+
+    A list has a path a line, relative to `root`, or else to the nearest folder, at or above the
+    list, that holds the first of them. The size of a listed file that is not here is unknown: 0.
+    Raises FileNotFoundError naming what is not there, ValueError for a list that is none.
+    """
+    named = files.expand(patterns)
+    plain = files.expand([f.path for f in named if not _LIST.search(f.path)])
+    listed = [g for f in named if _LIST.search(f.path) for g in _listed(f, root)]
+    return sorted({file.path: file for file in [*plain, *listed]}.values())
+
+
+def _listed(file: InputFile, root: str | None) -> Iterator[InputFile]:
+    for number, line in enumerate(_lines(file), 1):
+        if not line.strip():
+            continue
+        name = line.strip()
+        place = f"{file.path}: line {number}"
+        if files.is_remote(name) or name.startswith("/") or ".." in name.split("/"):
+            raise ValueError(f"{place} is no relative path: {name[:200]}")
+        if root is None:
+            root = _root(file, name, place)
+        path = files.join(root, name)
+        if files.is_remote(path):  # asking for the size of each would take hours
+            yield InputFile(name, path, 0, 0.0)
+        elif not os.path.isfile(path):
+            raise FileNotFoundError(f"{place}: no such file: {path}")
+        else:
+            told = os.stat(path)
+            yield InputFile(name, path, told.st_size, told.st_mtime)
+
+
+def _lines(file: InputFile) -> list[str]:
+    with files.open_input(file.path) as raw:
+        data = raw.read()
+    try:
+        text = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+        return text.decode().splitlines()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise ValueError(f"{file.path} is no list of paths: {error}") from error
+
+
+def _root(file: InputFile, name: str, place: str) -> str:
+    """The nearest folder at or above the list that holds the file `name`."""
+    start = folder = os.path.dirname(file.path if files.is_remote(file.path) else
+                                     os.path.abspath(file.path))  # fmt: skip
+    while True:
+        if files.exists(files.join(folder, name)):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder or folder.endswith("://"):
+            raise FileNotFoundError(
+                f"{place}: neither in nor above {start}: {name} (name its root with --crawl-root)"
+            )
+        folder = above
+
+
+def may_hold(keys: UrlFilter, folder: str, name: str) -> bool:
+    """Whether the crawl file may hold a wanted page, by its metadata in `folder`.
+
+    A file without metadata, or with some that cannot be read, may.
+    """
+    path = files.join(folder, os.path.basename(name) + METADATA_SUFFIX)
+    if not files.exists(path):
+        return True
+    with files.open_input(path) as raw:
+        try:
+            urls = metadata_urls(raw.read())
+        except BadLine:
+            return True
+    return any(is_wanted(keys, url) for url in urls)
