@@ -32,7 +32,7 @@ from crawl.main_text import Model, main_blocks, read_model
 GRAM_WORDS = 4
 REGULARISATION = 0.03
 # Losing main text costs more than keeping furniture, which paragraph filters look at again.
-THRESHOLD = float(np.log(0.35 / 0.65))
+THRESHOLD = float(np.log(0.4 / 0.6))
 SMALLEST_SCALE = 0.2  # so that hints that few pages have do not weigh more than common ones
 SMALLEST_MAIN_TEXT = 30  # words; a page with fewer weighs no more than this
 NAMES = (
@@ -122,16 +122,15 @@ def extract(page: MarkedPage, model: Model) -> str:
     return "\n".join(b.text for b, keep in zip(blocks.blocks, kept, strict=True) if keep)
 
 
-def cross_validate(pages: Sequence[MarkedPage], folds: int = 10, seed: int = 0) -> np.ndarray:
-    """Precision and recall of each page under a model that has not seen it; pages x 2."""
+def held_out_models(pages: Sequence[MarkedPage], folds: int = 10, seed: int = 0) -> list[Model]:
+    """For each page a model that was trained without it and the other pages of its fold."""
     samples = [sample(page) for page in pages]
     fold = np.random.default_rng(seed).permutation(len(pages)) % folds
-    scores = np.zeros((len(pages), 2))
-    for held_out in range(folds):
-        model = fit([s for s, f in zip(samples, fold, strict=True) if f != held_out])
-        for i in np.flatnonzero(fold == held_out):
-            scores[i] = precision_recall(extract(pages[i], model), pages[i].text)
-    return scores
+    models = [
+        fit([s for s, f in zip(samples, fold, strict=True) if f != held_out])
+        for held_out in range(folds)
+    ]
+    return [models[f] for f in fold]
 
 
 def main() -> None:
@@ -146,7 +145,10 @@ def main() -> None:
     results = []
     for seed in range(options.seeds):
         start = time.process_time()
-        scores = cross_validate(pages, options.folds, seed)
+        models = held_out_models(pages, options.folds, seed)
+        scores = np.array(
+            [precision_recall(extract(p, m), p.text) for p, m in zip(pages, models, strict=True)]
+        )
         low, high = bootstrap_interval(scores)
         precision, recall = scores.mean(axis=0)
         f1 = f1_of_means(scores)

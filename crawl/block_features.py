@@ -252,7 +252,7 @@ def _own_numbers(page: Blocks) -> list[tuple[float, ...]]:
                 furniture, caption, date = kind == "furniture", kind == "caption", kind == "date"
             if length > 8 and title:
                 lower = text.lower()
-                is_title = lower in title or title in lower
+                is_title = lower in title or (length < 2 * len(title) and title in lower)
             bars = not _BARS.isdisjoint(text)
             if not _DIGITS.isdisjoint(text):
                 digits = sum(map(text.count, _DIGITS))

@@ -15,15 +15,16 @@ _SKIPPED_TAGS = frozenset((
     "script", "style", "template", "noscript", "head", "title", "svg", "iframe", "object", "embed",
     "applet", "canvas", "audio", "video", "map", "select", "textarea", "button", "input",
     "datalist", "noframes", "noembed", "annotation", "annotation-xml", "rp", "rt", "dialog",
-    "optgroup", "option", "progress", "meter", "area", "-comment", "!doctype",
+    "optgroup", "option", "progress", "meter", "area", "img", "amp-img", "source", "wbr",
+    "-comment", "!doctype",
 ))  # fmt: skip
 _INLINE_TAGS = frozenset((
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
-    "font", "i", "img", "ins", "kbd", "label", "mark", "math", "nobr", "output", "picture", "q",
-    "ruby", "rb", "s", "samp", "small", "source", "span", "strike", "strong", "sub", "sup", "time",
-    "tt", "u", "var", "wbr", "msup", "msub", "mi", "mo", "mn", "mrow", "mfrac", "msqrt", "mtext",
-    "semantics", "mstyle", "mspace", "munder", "mover", "munderover", "msubsup", "mfenced",
-    "mpadded", "mtable", "mtr", "mtd", "amp-img",
+    "font", "i", "ins", "kbd", "label", "mark", "math", "nobr", "output", "picture", "q", "ruby",
+    "rb", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var",
+    "msup", "msub", "mi", "mo", "mn", "mrow", "mfrac", "msqrt", "mtext", "semantics", "mstyle",
+    "mspace", "munder", "mover", "munderover", "msubsup", "mfenced", "mpadded", "mtable", "mtr",
+    "mtd",
 ))  # fmt: skip
 
 TAG_BITS = (
@@ -73,8 +74,10 @@ for _hint, _words in _HINT_WORDS:
             _parts.append((_word, _BIT_BY_HINT[_hint]))
 _BIT_BY_WORD = {w[1:]: _BIT_BY_HINT[h] for h, words in _HINT_WORDS for w in words if w[0] == "="}
 _CELLS = ("td", "th")
+MAX_NAME_CHARS = 200
 MAX_CELL_CHARS = 120  # a longer cell is text of its own, as in pages laid out by tables
 _WORD_BREAK = re.compile(r"[-_]+")
+_MAY_HIDE = frozenset(("style", "hidden", "aria-hidden"))
 _HIDDEN_STYLE = re.compile(r"display\s*+:\s*+none|visibility\s*+:\s*+hidden", re.IGNORECASE)
 _ROLES = {
     "main": "main", "article": "article", "navigation": "nav", "complementary": "aside",
@@ -183,7 +186,7 @@ class _Walk:
                 node = node.next
                 continue
             attributes = node.attributes
-            if attributes and _is_hidden(attributes):
+            if attributes and not _MAY_HIDE.isdisjoint(attributes) and _is_hidden(attributes):
                 node = node.next
                 continue
             is_block = tag not in _INLINE_TAGS
@@ -255,23 +258,20 @@ def _is_hidden(attributes: dict[str, str | None]) -> bool:
 
 
 def _hints(attributes: dict[str, str | None]) -> int:
-    bits = 0
-    role = attributes.get("role")
-    if role is not None and role in _ROLES:
-        bits = _BIT_BY_TAG[_ROLES[role]]
+    bits = _name_hints(attributes.get("class"), attributes.get("id"))
+    if "role" in attributes:
+        bits |= _BIT_BY_TAG.get(_ROLES.get(attributes["role"] or "", ""), 0)
     if attributes.get("itemprop") == "articleBody":
-        bits |= 1 << len(TAG_BITS)
-    names = attributes.get("class"), attributes.get("id")
-    if names[0] or names[1]:
-        bits |= _name_hints(f"{names[0] or ''} {names[1] or ''}")
+        bits |= _BIT_BY_HINT["strong"]
     return bits
 
 
 @lru_cache(maxsize=1 << 14)
-def _name_hints(names: str) -> int:
+def _name_hints(*names: str | None) -> int:
     bits = 0
-    for name in names[:300].lower().split():
-        bits |= _word_hints(name)
+    for text in names:
+        for name in (text or "")[:MAX_NAME_CHARS].lower().split():
+            bits |= _word_hints(name)
     return bits
 
 

@@ -18,7 +18,7 @@ MODEL_FILE = Path(__file__).with_name("main_text.json")
 SMALL_PAGE_CHARS = 1000
 MAX_LINK_DENSITY = 0.5
 _FURNITURE = ("nav", "footer", "aside", "form", "hint_cookie")
-_NEVER = ("nav", "hint_cookie")
+_LOG_PROSE = NUMBER_NAMES.index("log_prose")
 _BIT_INDEX = {name: i for i, name in enumerate(BIT_NAMES)}
 
 
@@ -43,15 +43,20 @@ def fast_text(html: str) -> tuple[str, list[str]]:
 
 
 def main_blocks(page: Blocks, model: Model) -> list[bool]:
-    """Whether each block is main text. Of a page with little text all but furniture is."""
+    """Whether each block is main text, as text in menus, forms, asides and footers never is.
+
+    Of a page with little text all else is; where the model finds none, all prose else is.
+    """
     if not page.blocks:
         return []
     found = features(page)
     furniture = _is_below(found, _FURNITURE)
-    keep = (logits(found, model) > model.threshold) & ~_is_below(found, _NEVER)
+    keep = logits(found, model) > model.threshold
     if found.chars[~furniture].sum() < SMALL_PAGE_CHARS:
-        keep |= ~furniture & (found.link_density <= MAX_LINK_DENSITY)
-    return [bool(kept) for kept in keep]
+        keep |= found.link_density <= MAX_LINK_DENSITY
+    elif not (keep & ~furniture).any():
+        keep = found.numbers[_LOG_PROSE] > 0
+    return [bool(kept) for kept in keep & ~furniture]
 
 
 def logits(found: Features, model: Model) -> Floats:
