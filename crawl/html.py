@@ -1,6 +1,7 @@
 """Pages -> title and paragraphs. Extractors are a small named choice behind one function."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from crawl.charset import decode
@@ -10,10 +11,12 @@ from crawl.language import detect
 from crawl.limits import check_markup, check_size
 from crawl.main_text import fast_text
 from crawl.soup import soup_text
+from crawl.trafilatura_text import trafilatura_text
 
 EXTRACTORS: dict[str, Callable[[str], tuple[str, list[str]]]] = {
-    "soup": soup_text,
-    "fast": fast_text,
+    "fast": fast_text,  # main text, by our own block classifier
+    "soup": soup_text,  # all visible text
+    "trafilatura": trafilatura_text,  # main text, by an optional package
 }
 
 
@@ -25,15 +28,24 @@ class Page(NamedTuple):
     language: str | None
 
 
+def check_extractor(name: str) -> None:
+    """Raises ValueError for an extractor that there is not, or that is not installed."""
+    if name not in EXTRACTORS:
+        raise ValueError(f"no extractor {name!r}; there are {', '.join(EXTRACTORS)}")
+    if name == "trafilatura" and find_spec("trafilatura") is None:
+        raise ValueError("extractor trafilatura is not there: pip install 'wikisum[trafilatura]'")
+
+
 def extract_paragraphs(
-    html: bytes, charset: str | None = None, extractor: str = "soup"
+    html: bytes, charset: str | None = None, extractor: str = "fast"
 ) -> list[str]:
     """The paragraphs of an HTML page, one per block element, in reading order.
 
     White space is folded; inline tags neither part a sentence nor glue words. `charset` is that
-    of the HTTP header. Raises ValueError for an unknown extractor, BadPage as `read_page` does,
+    of the HTTP header. Raises ValueError as `check_extractor`, and BadPage as `read_page` does,
     except that a page without text has no paragraphs.
     """
+    check_extractor(extractor)
     return _extract(html, charset, extractor)[1]
 
 
@@ -41,7 +53,7 @@ def read_page(payload: bytes, charset: str | None, kind: str, extractor: str) ->
     """Title, paragraphs and language of an `html` page, or of `text` (its lines).
 
     Raises BadPage: `page_too_large`, `too_many_tags`, `too_many_attributes`, `too_deep`,
-    `no_text`; ValueError for an unknown extractor.
+    `no_text`. `extractor` must be one that `check_extractor` lets through.
     """
     if kind == "text":
         check_size(payload)
@@ -55,8 +67,6 @@ def read_page(payload: bytes, charset: str | None, kind: str, extractor: str) ->
 
 
 def _extract(payload: bytes, charset: str | None, extractor: str) -> tuple[str, list[str]]:
-    if extractor not in EXTRACTORS:
-        raise ValueError(f"no extractor {extractor!r}; there are {', '.join(EXTRACTORS)}")
     check_size(payload)
     html = decode(payload, charset)
     check_markup(html)

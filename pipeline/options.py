@@ -3,7 +3,7 @@
 import dataclasses
 from dataclasses import dataclass
 
-from crawl.html import EXTRACTORS
+from crawl.html import check_extractor
 
 VERSION = "0.1.0"
 CORPORA = ("citations", "search", "combined")
@@ -53,15 +53,16 @@ class WantedSettings:
 class ScanSettings:
     """How pages become documents."""
 
-    extractor: str = "soup"
+    extractor: str = "fast"
     paragraph_rule: str = "prose"
     language: str | None = None
     max_page_bytes: int = 16 << 20
 
     def __post_init__(self) -> None:
-        _require(
-            self.extractor in EXTRACTORS, f"--extractor must be one of {', '.join(EXTRACTORS)}"
-        )
+        try:
+            check_extractor(self.extractor)
+        except ValueError as error:
+            raise ValueError(f"--extractor: {error}") from error
         _require(
             self.paragraph_rule in PARAGRAPH_RULES,
             f"--paragraph-rule must be one of {', '.join(PARAGRAPH_RULES)}",

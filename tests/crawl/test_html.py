@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawl import html
 from crawl.errors import BadPage
 from crawl.html import EXTRACTORS, extract_paragraphs, read_page
 
@@ -15,7 +16,7 @@ PAGE = b"""<!DOCTYPE html><html><head><title>A
 
 
 def test_soup_gives_one_paragraph_a_block():
-    assert extract_paragraphs(PAGE) == [
+    assert extract_paragraphs(PAGE, extractor="soup") == [
         "One sentence with a link. Same paragraph & more",
         "tail",
         "first",
@@ -23,6 +24,17 @@ def test_soup_gives_one_paragraph_a_block():
         "a b",
         "kept text",
     ]
+
+
+def test_fast_gives_the_same_of_a_page_without_furniture():
+    assert extract_paragraphs(PAGE) == extract_paragraphs(PAGE, extractor="soup")
+    assert read_page(PAGE, None, "html", "fast").title == "A title < b"
+
+
+def test_trafilatura_is_optional(monkeypatch):
+    monkeypatch.setattr(html, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"pip install 'wikisum\[trafilatura\]'"):
+        extract_paragraphs(PAGE, extractor="trafilatura")
 
 
 def test_page_has_title_and_lines_of_text():
@@ -49,7 +61,7 @@ def test_pages_without_use_are_refused(payload, kind, reason):
 
 
 def test_unknown_extractor_is_named():
-    with pytest.raises(ValueError, match="'magic'; there are soup"):
+    with pytest.raises(ValueError, match="'magic'; there are fast, soup, trafilatura"):
         extract_paragraphs(PAGE, extractor="magic")
 
 
@@ -78,5 +90,7 @@ def test_hard_pages_are_survived(extractor, page):
     st.binary(max_size=300) | st.text(alphabet="<>/apdiv=\"' &;#\n", max_size=200).map(str.encode)
 )
 def test_any_bytes_give_folded_paragraphs(payload):
-    for paragraph in extract_paragraphs(payload):
-        assert paragraph == " ".join(paragraph.split())
+    for extractor in ("fast", "soup"):
+        for paragraph in extract_paragraphs(payload, extractor=extractor):
+            assert paragraph == " ".join(paragraph.split())
+            assert paragraph
