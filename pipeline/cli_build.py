@@ -257,7 +257,7 @@ def _add_scan_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--corpus", dest="wanted.corpus", metavar="NAME",
                        help="citations, search or combined (default)")  # fmt: skip
     group.add_argument("--extractor", dest="scan.extractor", metavar="NAME",
-                       help="main text by fast (default) or trafilatura; all text by soup")  # fmt: skip
+                       help="main text: fast (default), trafilatura; all: soup")  # fmt: skip
     group.add_argument("--paragraph-rule", dest="scan.paragraph_rule", metavar="NAME",
                        help="prose (default) or t2t: the original dataset's filter")  # fmt: skip
     group.add_argument("--max-page-bytes", dest="scan.max_page_bytes", type=int, metavar="N",
