@@ -34,14 +34,6 @@ ARTICLES_PER_SHARD = 4096
 ORDER = ("articles", "wanted", "scan", "examples", "graphs", "vocab", "tokenize")
 
 
-def _identity(inputs: list[InputFile]) -> list[list[Any]]:
-    return [[f.name, f.size_bytes, f.modified] for f in inputs]
-
-
-def _described(inputs: list[InputFile]) -> list[dict[str, Any]]:
-    return [{"name": f.name, "path": f.path, "bytes": f.size_bytes} for f in inputs]
-
-
 def _origin(stage: str, own: Any, before: StageResult | None) -> dict[str, Any]:
     """The settings of a stage and of those before it, without paths of this machine."""
     plain = {k: v for k, v in asdict(own).items() if k not in ("titles", "vocab")}
@@ -86,10 +78,10 @@ def read_articles(
         "articles",
         "articles",
         ("articles/articles-", "dropped/dropped-articles-"),
-        {"settings": [own.split, own.limit], "inputs": _identity(dump + titles)},
+        {"settings": [own.split, own.limit], "inputs": files.identity(dump + titles)},
         len(tasks),
         sum(r.work for task in tasks for r in task),
-        {"settings": asdict(own), "origin": origin, "inputs": {"articles": _described(dump)}},
+        {"settings": asdict(own), "origin": origin, "inputs": {"articles": files.described(dump)}},
     )
     do = ReadDump(
         job.workspace.out,
@@ -122,14 +114,14 @@ def want_pages(
         ("wanted/wanted-", "dropped/dropped-wanted-", f"{KEYS_FOLDER}/"),
         {
             "settings": own.corpus,
-            "inputs": _identity(search_results),
+            "inputs": files.identity(search_results),
             "before": articles.fingerprint,
         },
         shard_count,
         facts={
             "settings": asdict(own),
             "origin": origin,
-            "inputs": {"search_results": _described(search_results)},
+            "inputs": {"search_results": files.described(search_results)},
         },
     )
     sliced = articles.facts["settings"]
@@ -170,13 +162,13 @@ def scan_pages(
         ("documents/documents-", "dropped/dropped-scan-"),
         {
             "settings": asdict(own),
-            "inputs": _identity(warcs),
+            "inputs": files.identity(warcs),
             "metadata": wet_metadata,
             "before": wanted.fingerprint,
         },
         len(warcs),
         sum(f.size_bytes for f in warcs),
-        {"settings": asdict(own), "origin": origin, "inputs": {"warcs": _described(warcs)}},
+        {"settings": asdict(own), "origin": origin, "inputs": {"warcs": files.described(warcs)}},
     )
     do = ScanFile(
         job.workspace.out,
@@ -279,7 +271,7 @@ def train_vocab(
         ("vocab/wikisum.",),
         {
             "settings": [own.vocab_size, own.sample],
-            "inputs": _identity(vocab),
+            "inputs": files.identity(vocab),
             "before": examples.fingerprint,
         },
         1,
@@ -287,7 +279,7 @@ def train_vocab(
         {
             "settings": asdict(own),
             "origin": _origin("vocab", own, None),
-            "inputs": {"vocab": _described(vocab)},
+            "inputs": {"vocab": files.described(vocab)},
         },
     )
     text_count = examples.counts["paragraphs_out"] + 2 * count

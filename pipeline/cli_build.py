@@ -1,19 +1,14 @@
 """The commands that make a dataset: from dump and crawl to shards, report and check."""
 
 import argparse
-import contextlib
-import os
-import signal
 import sys
-import threading
 from typing import TYPE_CHECKING, Any
 
-from pipeline.cli import DONE, FAILED, INTERRUPTED, Commands
+from pipeline.cli import DONE, FAILED, Commands
+from pipeline.cli_job import add_job_flags, done_stage, open_job
 
 if TYPE_CHECKING:
     from pipeline.options import Settings
-    from pipeline.run import Job
-    from pipeline.workspace import StageResult
 
 
 def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
@@ -30,7 +25,7 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     dump = files.expand(args.articles)
     warcs = crawl_files(args.warcs, args.crawl_root)
     vocab = _vocab(args.vocab)
-    with _job(args, beam_flags) as job:
+    with open_job(args, beam_flags) as job:
         manifest = flow.build(
             job,
             settings,
@@ -51,7 +46,7 @@ def articles(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from pipeline import files
 
     dump = files.expand(args.articles)
-    with _job(args, beam_flags) as job:
+    with open_job(args, beam_flags) as job:
         flow.read_articles(job, _settings(args), dump, _optional(args.titles))
     return DONE
 
@@ -65,8 +60,8 @@ def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
     warcs = crawl_files(args.warcs, args.crawl_root)
     wet_metadata = _folder(args.metadata)
     search_results = files.expand(args.search_results)
-    with _job(args, beam_flags) as job:
-        read = _done(job, "articles")
+    with open_job(args, beam_flags) as job:
+        read = done_stage(job, "articles")
         settings = flow.with_language(_settings(args), read.facts["language"])
         wanted = flow.want_pages(job, settings, search_results, read)
         flow.scan_pages(job, settings, warcs, wanted, wet_metadata)
@@ -77,8 +72,8 @@ def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """articles/ x documents/ -> examples/, with graphs and without subword ids."""
     from pipeline import build as flow
 
-    with _job(args, beam_flags) as job:
-        before = [_done(job, stage) for stage in ("articles", "wanted", "scan")]
+    with open_job(args, beam_flags) as job:
+        before = [done_stage(job, stage) for stage in ("articles", "wanted", "scan")]
         settings = flow.with_language(_settings(args), before[0].facts["language"])
         joined = flow.join_pages(job, settings, *before)
         linked = flow.link_paragraphs(job, settings, joined)
@@ -92,8 +87,8 @@ def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from pipeline import build as flow
 
     vocab = _vocab(args.vocab)
-    with _job(args, beam_flags) as job:
-        before = [_done(job, stage) for stage in flow.ORDER[:5]]
+    with open_job(args, beam_flags) as job:
+        before = [done_stage(job, stage) for stage in flow.ORDER[:5]]
         settings = _settings(args)
         trained = flow.train_vocab(job, settings, vocab, before[3])
         encoded = flow.encode_subwords(job, settings, before[4], trained)
@@ -106,9 +101,9 @@ def report(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from pipeline import build as flow
     from pipeline import summary
 
-    with _job(args, beam_flags) as job:
+    with open_job(args, beam_flags) as job:
         stages = [r for name in flow.ORDER if (r := job.workspace.finished(name)) is not None]
-        _done(job, "tokenize")
+        done_stage(job, "tokenize")
         summary.write_summary(flow.finish(job, stages), job.workspace.out, sys.stdout)
     return DONE
 
@@ -150,58 +145,6 @@ def _vocab(path: str | None) -> list[Any]:
         with files.open_input(file.path) as raw:
             load_model(raw.read(), file.path)
     return found
-
-
-def _done(job: "Job", stage: str) -> "StageResult":
-    """The record of a stage that must be done. Raises JobFailed naming what to run first."""
-    from pipeline.errors import JobFailed
-
-    result = job.workspace.finished(stage)
-    if result is None:
-        command = {"wanted": "scan", "graphs": "examples"}.get(stage, stage)
-        raise JobFailed(
-            f"{job.workspace.out} has no finished {stage}: run `wikisum {command}` first"
-        )
-    return result
-
-
-class _job:
-    """The output folder, locked, and how to run in it; errors that Beam flags have are told."""
-
-    def __init__(self, args: argparse.Namespace, beam_flags: list[str]) -> None:
-        from pipeline.run import Job, check_beam_flags
-        from pipeline.workspace import Workspace
-
-        check_beam_flags(beam_flags)
-        if args.workers is not None and args.workers < 1:
-            raise ValueError(f"--workers must be over 0, not {args.workers}")
-        workers = args.workers or os.cpu_count() or 1
-        self._stack = contextlib.ExitStack()
-        # its own descriptor, since standard error becomes a log while pipelines run
-        to = self._stack.enter_context(os.fdopen(os.dup(2), "w", buffering=1))
-        self._job = Job(Workspace(args.out), to, workers, tuple(beam_flags))
-
-    def __enter__(self) -> "Job":
-        try:
-            self._stack.enter_context(self._job.workspace.locked())
-        except BaseException:
-            self._stack.close()
-            raise
-        if threading.current_thread() is threading.main_thread():
-            before = signal.signal(signal.SIGINT, self._interrupt)
-            self._stack.callback(signal.signal, signal.SIGINT, before)
-        return self._job
-
-    def _interrupt(self, *_: Any) -> None:
-        """Leave at once: Beam would wait for workers that the same signal has ended.
-
-        What is on disk is whole, and workers end when they lose us.
-        """
-        self._job.to.write("\nwikisum: interrupted; the same command goes on from here\n")
-        os._exit(INTERRUPTED)
-
-    def __exit__(self, *error: Any) -> None:
-        self._stack.close()
 
 
 def _settings(args: argparse.Namespace) -> "Settings":
@@ -294,12 +237,6 @@ def _add_vocab_flags(parser: argparse.ArgumentParser) -> None:
                        help="texts to train on (default 1000000)")  # fmt: skip
 
 
-def _add_job_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder of the dataset")
-    parser.add_argument("--workers", type=int, metavar="N",
-                        help="worker processes (default: one a core)")  # fmt: skip
-
-
 def _add_dataset(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="DIR", help="folder of the dataset")
 
@@ -307,10 +244,10 @@ def _add_dataset(parser: argparse.ArgumentParser) -> None:
 def add_commands(commands: Commands) -> None:
     """Add the commands of this file."""
     flags = (_add_article_flags, _add_scan_flags, _add_example_flags, _add_vocab_flags)
-    commands.add_beam("build", build, *flags, _add_job_flags)
-    commands.add_beam("articles", articles, _add_article_flags, _add_job_flags)
-    commands.add_beam("scan", scan, _add_scan_flags, _add_job_flags)
-    commands.add_beam("examples", examples, _add_example_flags, _add_job_flags)
-    commands.add_beam("tokenize", tokenize, _add_vocab_flags, _add_job_flags)
-    commands.add_beam("report", report, _add_job_flags)
+    commands.add_beam("build", build, *flags, add_job_flags)
+    commands.add_beam("articles", articles, _add_article_flags, add_job_flags)
+    commands.add_beam("scan", scan, _add_scan_flags, add_job_flags)
+    commands.add_beam("examples", examples, _add_example_flags, add_job_flags)
+    commands.add_beam("tokenize", tokenize, _add_vocab_flags, add_job_flags)
+    commands.add_beam("report", report, add_job_flags)
     commands.add("validate", validate, _add_dataset)

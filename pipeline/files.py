@@ -23,6 +23,16 @@ class InputFile(NamedTuple):
     modified: float
 
 
+def identity(inputs: list[InputFile]) -> list[list[Any]]:
+    """What a stage's fingerprint takes the files by."""
+    return [[f.name, f.size_bytes, f.modified] for f in inputs]
+
+
+def described(inputs: list[InputFile]) -> list[dict[str, Any]]:
+    """The files as the manifest names them."""
+    return [{"name": f.name, "path": f.path, "bytes": f.size_bytes} for f in inputs]
+
+
 def is_remote(path: str) -> bool:
     """Whether Beam's filesystems, not the operating system, must open the path."""
     return "://" in path
