@@ -1,0 +1,132 @@
+"""How much of a text is copied from its sources, and how much of it is new: runs of equal words.
+
+All figures come out of one thing: for each word of the text, the longest run from there on that
+stands in one source, word for word.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from crawl.tokens import terms
+
+LEAST_RUN_WORDS = 4
+_UNSPACED = re.compile(r"\S+")
+_OTHER_WORD = -1
+
+
+class Match(NamedTuple):
+    """The longest run of words that begins here and stands in a source, the first that has it.
+
+    `length` is 0, and `source` says nothing, where not even the first word is in a source.
+    """
+
+    length: int
+    source: int
+
+
+class Run(NamedTuple):
+    """The words `start` to `end - 1` of a text, which stand in a row in one source."""
+
+    start: int
+    end: int
+    source: int
+
+
+def longest_matches(words: Sequence[str], sources: Sequence[Sequence[str]]) -> list[Match]:
+    """The match at each word of a text; `sources` are texts as words too.
+
+    Time grows with the product of both lengths, in numpy: about 2 ms for 150 words and 2,500.
+    """
+    ids = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    ends = np.cumsum([len(source) + 1 for source in sources], dtype=np.int64)
+    stream = np.array(
+        [i for source in sources for i in (*(ids.get(w, _OTHER_WORD) for w in source), _OTHER_WORD)]
+        or [_OTHER_WORD],
+        dtype=np.int32,
+    )
+    found: list[Match] = []
+    # at each place of the sources, how many words from there on are those of the text
+    lengths: npt.NDArray[np.int32] = np.zeros(len(stream) + 1, dtype=np.int32)
+    for word in reversed(words):
+        lengths[:-1] = np.where(stream == ids[word], lengths[1:] + 1, 0)
+        place = int(lengths.argmax())
+        found.append(Match(int(lengths[place]), int(np.searchsorted(ends, place, side="right"))))
+    return found[::-1]
+
+
+def copied_runs(matches: Sequence[Match], least: int = LEAST_RUN_WORDS) -> list[Run]:
+    """The runs of at least `least` words that stand in a source and in no longer such run.
+
+    In the order of the text; neighbours may overlap, where one source goes on as another ends.
+    """
+    found: list[Run] = []
+    for start, (length, source) in enumerate(matches):
+        if length >= least and (not found or start + length > found[-1].end):
+            found.append(Run(start, start + length, source))
+    return found
+
+
+def copied_share(matches: Sequence[Match], least: int = LEAST_RUN_WORDS) -> float:
+    """The share of the words that stand inside a copied run of at least `least` words."""
+    covered, reached = 0, 0
+    for run in copied_runs(matches, least):
+        covered += run.end - max(run.start, reached)
+        reached = run.end
+    return covered / max(len(matches), 1)
+
+
+def fragments(matches: Sequence[Match]) -> list[int]:
+    """The lengths of the extractive fragments, taken greedily from the left.
+
+    F(A, S) of Grusky et al. 2018 ("Newsroom", figure 3), with each source a text of its own.
+    """
+    found, place = [], 0
+    while place < len(matches):
+        length = matches[place].length
+        if length:
+            found.append(length)
+        place += max(length, 1)
+    return found
+
+
+def fragment_coverage(matches: Sequence[Match]) -> float:
+    """The share of the words in extractive fragments (Grusky et al. 2018, eq. 1)."""
+    return sum(fragments(matches)) / max(len(matches), 1)
+
+
+def fragment_density(matches: Sequence[Match]) -> float:
+    """The mean length of the fragment that a word is in (Grusky et al. 2018, eq. 2)."""
+    return sum(length**2 for length in fragments(matches)) / max(len(matches), 1)
+
+
+def novel_share(words: Sequence[str], matches: Sequence[Match], size: int) -> float | None:
+    """The share of the distinct n-grams of `size` words that stand in no source.
+
+    As See et al. 2017 and Narayan et al. 2018 count novel n-grams. None for a text with no n-gram.
+    """
+    is_new = {gram: matches[i].length < size for i, gram in enumerate(_ngrams(words, size))}
+    return sum(is_new.values()) / len(is_new) if is_new else None
+
+
+def repeated_share(words: Sequence[str], size: int = 3) -> float | None:
+    """The share of the n-grams that stood in the text before; None for a text with no n-gram."""
+    grams = _ngrams(words, size)
+    return 1 - len(set(grams)) / len(grams) if grams else None
+
+
+def _ngrams(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    return list(zip(*(words[i:] for i in range(size)), strict=False))
+
+
+def word_spans(text: str) -> list[tuple[str, int, int]]:
+    """Each word of a text (`terms`) with the characters, from and to, of the unspaced run it is in.
+
+    Words are normalised and so may be longer or shorter than what stands there.
+    """
+    return [
+        (term, *match.span()) for match in _UNSPACED.finditer(text) for term in terms(match.group())
+    ]
