@@ -1,7 +1,76 @@
 """The commands behind the shards: training, summaries and their evaluation. Imports no Beam."""
 
-from pipeline.cli import Commands
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.cli import DONE, Commands
+from pipeline.errors import JobFailed
+from pipeline.progress import watched
+
+if TYPE_CHECKING:
+    from models.summary_files import Summary
+
+
+def evaluate_summaries(args: argparse.Namespace) -> int:
+    """Score files of summaries: ROUGE, perplexity, length, repetition, copying, significance.
+
+    Each file is a system's, as `wikisum summarize` writes it: JSON Lines or Parquet with id, title,
+    lead and summary at least. With --data, baselines stand beside the systems. With --out, the
+    figures are written as Markdown, CSV and JSON, with a page that shows every summary.
+    """
+    from models.evaluate import EvaluationSettings, evaluate
+    from models.evaluation_files import write_evaluation
+    from models.summary_files import BadSummaries
+    from models.tables import text_table
+
+    given = {
+        name: value
+        for name in ("samples", "seed", "split", "max_paragraphs", "page_examples")
+        if (value := getattr(args, name)) is not None
+    }
+    if args.baselines is not None:
+        given["baselines"] = tuple(filter(None, args.baselines.split(",")))
+    settings = EvaluationSettings(stem=not args.no_stem, **given)
+
+    def watch(rows: Iterable["Summary"], name: str, total: int | None) -> Iterable["Summary"]:
+        return watched(rows, name, "summaries", total, sys.stderr)
+
+    try:
+        evaluation, systems = evaluate(args.summaries, args.data, settings, watch)
+        if args.out is not None:
+            write_evaluation(args.out, evaluation, systems)
+    except BadSummaries as error:
+        raise JobFailed(str(error)) from error
+    print(text_table(evaluation), end="")
+    if args.out is not None:
+        print(f"look next: {args.out}/index.html, {args.out}/evaluation.md")
+    return DONE
+
+
+def _add_summaries_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("summaries", nargs="*", type=Path, metavar="FILE",
+                        help="summaries of a system each, JSON Lines or Parquet")  # fmt: skip
+    parser.add_argument("--data", metavar="DIR", help="dataset, to add baselines")
+    parser.add_argument("--split", metavar="NAME", help="split of the dataset (default test)")
+    parser.add_argument("--baselines", metavar="NAMES",
+                        help="with commas between: lead, oracle or a ranking method "
+                        "(default lead,lexrank)")  # fmt: skip
+    parser.add_argument("--max-paragraphs", type=int, metavar="N",
+                        help="ranked paragraphs for the baselines (default all)")  # fmt: skip
+    parser.add_argument("--no-stem", action="store_true",
+                        help="ROUGE of words as they are, not of their Porter stems")  # fmt: skip
+    parser.add_argument("--samples", type=int, metavar="N",
+                        help="resamples of intervals and tests (default 10000)")  # fmt: skip
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of resampling (default 0)")
+    parser.add_argument("--page-examples", type=int, metavar="N",
+                        help="examples that the page holds, first ones (default 2000)")  # fmt: skip
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for tables and page")
 
 
 def add_commands(commands: Commands) -> None:
     """Add the commands of this file."""
+    evaluate = commands.group("evaluate", "Score summaries against the leads that they stand for.")
+    evaluate.add("summaries", evaluate_summaries, _add_summaries_flags)

@@ -1,6 +1,9 @@
 """Shared fixtures."""
 
 import os
+import shutil
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,3 +19,24 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data: {folder} is absent (set WIKISUM_REAL_DATA)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def browse(tmp_path_factory) -> Callable[[Path, str], str]:
+    """(page, script to run at its end) -> the page as a browser has it then, or a skip."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    browser = next(filter(None, map(shutil.which, names)), None)
+    if browser is None:
+        pytest.skip(f"no browser: none of {', '.join(names)} is on the path")
+
+    def run(page: Path, script: str = "") -> str:
+        folder = tmp_path_factory.mktemp("browser")
+        copy = folder / "page.html"
+        copy.write_text(page.read_text() + f"<script>{script}</script>")
+        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        flags += ["--disable-dev-shm-usage", f"--user-data-dir={folder / 'profile'}"]
+        command = [browser, *flags, "--dump-dom", copy.as_uri()]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        return done.stdout
+
+    return run

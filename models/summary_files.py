@@ -1,0 +1,131 @@
+"""Files of summaries, of any system: JSON Lines or Parquet, one row an example, read row by row."""
+
+import json
+from collections.abc import Iterator
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+_PARQUET_START = b"PAR1"
+_ROWS_AT_ONCE = 256
+
+
+class BadSummaries(Exception):
+    """A file of summaries that cannot be read, or files that do not go together, in one line."""
+
+
+class ReadParagraph(NamedTuple):
+    """A paragraph that a system read; `attention` is its share of the attention, or None."""
+
+    text: str
+    document_url: str | None = None
+    attention: float | None = None
+
+
+class Summary(NamedTuple):
+    """What a system wrote for one example, beside the gold lead.
+
+    `log_prob` and `lead_log_prob` are sums of natural logarithms over `tokens` and `lead_tokens`
+    subwords, each with the end. All but the first four may be None, or empty.
+    """
+
+    id: str
+    title: str
+    lead: str
+    summary: str
+    score: float | None = None
+    log_prob: float | None = None
+    tokens: int | None = None
+    lead_tokens: int | None = None
+    lead_log_prob: float | None = None
+    model: str | None = None
+    run: str | None = None
+    settings: Any = None
+    paragraphs: tuple[ReadParagraph, ...] = ()
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("id", "title", "lead", "summary"), (str,)),
+    **dict.fromkeys(("score", "log_prob", "lead_log_prob"), (float, int, type(None))),
+    **dict.fromkeys(("tokens", "lead_tokens"), (int, type(None))),
+    **dict.fromkeys(("model", "run"), (str, type(None))),
+}
+
+
+def summary_from_row(row: Any) -> Summary:
+    """The Summary in one row. Raises ValueError, saying what is wrong with the row."""
+    if not isinstance(row, dict):
+        raise ValueError("is no object")
+    for name, types in _TYPES.items():
+        value = row.get(name)
+        is_odd = isinstance(value, bool) or (isinstance(value, float) and not isfinite(value))
+        if is_odd or not isinstance(value, types):
+            raise ValueError(f"has no {name}" if value is None else f"{name} is {value!r:.60}")
+    paragraphs = row.get("paragraphs") or []
+    if not isinstance(paragraphs, list):
+        raise ValueError("paragraphs is no list")
+    plain: dict[str, Any] = {
+        name: row.get(name) for name in Summary._fields if name != "paragraphs"
+    }
+    return Summary(**plain, paragraphs=tuple(_paragraph(p, i) for i, p in enumerate(paragraphs)))
+
+
+def _paragraph(plain: Any, number: int) -> ReadParagraph:
+    if not isinstance(plain, dict) or not isinstance(plain.get("text"), str):
+        raise ValueError(f"paragraph {number} has no text")
+    url, attention = plain.get("document_url"), plain.get("attention")
+    if not isinstance(url, str | None) or not isinstance(attention, float | int | None):
+        raise ValueError(f"paragraph {number} has an odd document_url or attention")
+    return ReadParagraph(plain["text"], url, attention)
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a file begins as Parquet does."""
+    with path.open("rb") as file:
+        return file.read(len(_PARQUET_START)) == _PARQUET_START
+
+
+def read_summaries(path: Path) -> Iterator[Summary]:
+    """The rows of a file in its order. Raises BadSummaries naming the file and the row."""
+    rows = _parquet_rows(path) if is_parquet(path) else _json_rows(path)
+    for place, row in rows:
+        try:
+            yield summary_from_row(row)
+        except ValueError as error:
+            raise BadSummaries(f"{path}: {place}: {error}") from error
+
+
+def _json_rows(path: Path) -> Iterator[tuple[str, Any]]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                try:
+                    yield f"line {number}", json.loads(line)
+                except ValueError as error:  # also bytes that are no UTF-8
+                    raise BadSummaries(f"{path}: line {number}: is no JSON: {error}") from error
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[str, Any]]:
+    try:
+        with pq.ParquetFile(path) as file:
+            number = 0
+            for batch in file.iter_batches(_ROWS_AT_ONCE):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield f"row {number}", row
+    except pa.ArrowException as error:
+        raise BadSummaries(f"{path}: is no whole Parquet file: {error}") from error
+
+
+def count_summaries(path: Path) -> int:
+    """How many rows a file has, read as fast as can be; 0 for one that cannot be read."""
+    if not is_parquet(path):
+        with path.open("rb") as file:
+            return sum(1 for line in file if line.strip())
+    try:
+        return int(pq.read_metadata(path).num_rows)
+    except pa.ArrowException:
+        return 0
