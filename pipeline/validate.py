@@ -2,20 +2,22 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import Any
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from crawl.clones import lead_bigrams, paragraph_clone_score
 from crawl.tokens import terms
+from crawl.urls import url_key
 from pipeline import files
 from pipeline.encode_subwords import MODEL
 from pipeline.manifest import read_manifest
 from pipeline.records import ARTICLE, DOCUMENT, DROPPED, EXAMPLE, SPLITS, WANTED
 from pipeline.shards import read_rows
+from pipeline.tally import Tally, Unequal
 from pipeline.workspace import Workspace
 from ranker.vocab import load_model
 
@@ -67,7 +69,8 @@ def _faults(workspace: Workspace) -> Iterator[tuple[str, str]]:
         vocab_size = _vocab_size(workspace, manifest)
         threshold = manifest["settings"]["examples"]["paragraph_clone_threshold"]
         yield from _example_faults(workspace, sound, vocab_size, threshold)
-        yield from _fate_faults(workspace, sound)
+        rows = {path: told["rows"] for path, told in manifest["files"].items()}
+        yield from _fate_faults(workspace, rows)
         yield from _count_faults(workspace, sound, manifest)
 
 
@@ -109,15 +112,12 @@ def _vocab_size(workspace: Workspace, manifest: dict[str, Any]) -> int | None:
 def _example_faults(
     workspace: Workspace, paths: list[str], vocab_size: int | None, clone_threshold: float
 ) -> Iterator[tuple[str, str]]:
-    split_by_id: dict[str, str] = {}
     for path in (p for p in paths if p.startswith("examples/")):
         split = path.split("/")[1].split("-")[0]
         if split not in SPLITS:
             yield "split", f"{path}: is of no split"
         for row in read_rows(workspace.path(path)):
             place = f"{path}: {row['id']} ({row['title']})"
-            if (other := split_by_id.setdefault(row["id"], path)) != path:
-                yield "split", f"{place}: stands in {other} too"
             for fault in row_faults(row, vocab_size, clone_threshold):
                 yield fault.split(":")[0], f"{place}: {fault}"
 
@@ -173,39 +173,74 @@ def _id_faults(row: dict[str, Any], vocab_size: int | None) -> Iterator[str]:
             yield f"ids: {max(ids)} is not in the vocabulary of {vocab_size}"
 
 
-def _fate_faults(workspace: Workspace, paths: list[str]) -> Iterator[tuple[str, str]]:
-    """Every article, and every pair of an article and a URL it wants, has exactly one fate."""
-    articles: Counter[str] = Counter()
-    pairs: Counter[tuple[str, str]] = Counter()
+class _Place(NamedTuple):
+    """An article, or a pair of an article and a URL that it wants: wanted, or come to its fate."""
 
-    def rows(folder: str, columns: list[str]) -> Iterator[dict[str, Any]]:
-        for path in paths:
-            if path.startswith(folder):
-                yield from read_rows(workspace.path(path), columns)
-
-    for row in rows("examples/", ["id", "documents"]):
-        articles[row["id"]] += 1
-        pairs.update((row["id"], d["url"]) for d in row["documents"])
-    columns = ["kind", "article", "url", "stage", "reason"]
-    for row in rows("dropped/", columns):
-        if row["stage"] == "articles" or not row["reason"]:
-            if not row["reason"]:
-                yield "reason", f"dropped: a {row['kind']} has no reason"
-        elif row["kind"] == "article":
-            articles[row["article"]] += 1
-        elif row["kind"] == "reference" and row["url"] is not None:
-            pairs[row["article"], row["url"]] += 1
-    ids = Counter(row["id"] for row in rows("articles/", ["id"]))
-    yield from _differences("article", ids, articles)
-    wanted = Counter((row["article"], row["url"]) for row in rows("wanted/", ["article", "url"]))
-    yield from _differences("reference", wanted, pairs)
+    kind: str
+    name: str
+    is_fate: bool
+    file: str
 
 
-def _differences(kind: str, wanted: Counter, fates: Counter) -> Iterator[tuple[str, str]]:
-    for key in sorted(wanted.keys() | fates.keys()):
-        if wanted[key] != fates[key]:
-            name = " ".join(key) if isinstance(key, tuple) else key
-            yield "fate", f"{kind} {name}: has {fates[key]} fates, not {wanted[key]}"
+def _places(workspace: Workspace, paths: Iterable[str]) -> Iterator[_Place]:
+    """All that is wanted and every fate."""
+    for path in paths:
+        whole, folder = workspace.path(path), path.split("/")[0]
+        if folder == "articles":
+            for row in read_rows(whole, ["id"]):
+                yield _Place("article", row["id"], False, path)
+        elif folder == "wanted":
+            for row in read_rows(whole, ["article", "url"]):
+                yield _Place("reference", f"{row['article']} {row['url']}", False, path)
+        elif folder == "examples":
+            for row in read_rows(whole, ["id", "documents.list.element.url"]):
+                yield _Place("article", row["id"], True, path)
+                for document in row["documents"]:
+                    yield _Place("reference", f"{row['id']} {document['url']}", True, path)
+        elif folder == "dropped":
+            for row in read_rows(whole, ["kind", "article", "url", "stage"]):
+                if row["stage"] != "articles" and row["kind"] == "article":
+                    yield _Place("article", row["article"], True, path)
+                elif row["stage"] != "articles" and row["kind"] == "reference" and row["url"]:
+                    yield _Place("reference", f"{row['article']} {row['url']}", True, path)
+
+
+def _fate_faults(workspace: Workspace, rows: dict[str, int]) -> Iterator[tuple[str, str]]:
+    """Every article, and every pair of an article and a URL it wants, has exactly one fate.
+
+    Read once to count, in flat memory, and a second time only to name what is wrong.
+    """
+    expected = sum(n for path, n in rows.items() if path.startswith(("articles/", "wanted/")))
+    with Tally(expected) as tally:
+        for place in _places(workspace, rows):
+            name = f"{place.kind} {place.name}"
+            if place.is_fate:
+                tally.right(name)
+            else:
+                tally.left(name)
+        unequal = tally.unequal()
+        named = {u.key: u for u in islice(unequal, MOST_FAULTS_OF_A_KIND)}
+        yield from _named_faults(workspace, rows, named)
+        for more in unequal:
+            yield "fate", f"key {more.key:016x}: has {more.right} fates, not {more.left}"
+
+
+def _named_faults(
+    workspace: Workspace, paths: Iterable[str], faults: dict[int, Unequal]
+) -> Iterator[tuple[str, str]]:
+    if not faults:
+        return
+    name_by_key: dict[int, str] = {}
+    files_by_key: dict[int, list[str]] = {key: [] for key in faults}
+    for place in _places(workspace, paths):
+        name = f"{place.kind} {place.name}"
+        if (key := url_key(name)) in faults:
+            name_by_key[key] = name
+            if place.is_fate:
+                files_by_key[key].append(place.file)
+    for key, (_, wanted, fates) in faults.items():
+        where = "".join(f", in {path}" for path in files_by_key[key])
+        yield "fate", f"{name_by_key[key]}: has {fates} fates, not {wanted}{where}"
 
 
 def _count_faults(
@@ -229,6 +264,8 @@ def _count_faults(
         if path.startswith("dropped/"):
             for row in read_rows(workspace.path(path), ["stage", "kind", "reason"]):
                 dropped[row["stage"]] += 1
+                if not row["reason"]:
+                    yield "reason", f"{path}: a {row['kind']} has no reason"
     for stage, number in dropped.items():
         told = sum(n for name, n in counts[stage].items() if name.startswith("dropped_"))
         if told != number:
