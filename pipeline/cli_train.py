@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.cli import DONE, Commands
+from pipeline.cli_ranker import add_train_ranker_flags, train_ranker
 from pipeline.errors import JobFailed
 from pipeline.progress import watched
 
@@ -72,5 +73,7 @@ def _add_summaries_flags(parser: argparse.ArgumentParser) -> None:
 
 def add_commands(commands: Commands) -> None:
     """Add the commands of this file."""
+    train = commands.group("train", "Train a model on the shards of a dataset.")
+    train.add("ranker", train_ranker, add_train_ranker_flags)
     evaluate = commands.group("evaluate", "Score summaries against the leads that they stand for.")
     evaluate.add("summaries", evaluate_summaries, _add_summaries_flags)

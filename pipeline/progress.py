@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TextIO, TypeVar
 
+from ranker.progress import clock
+
 Item = TypeVar("Item")
 
 _WRITE_EVERY_SECONDS = 0.3
@@ -60,13 +62,6 @@ def _sums(folder: str) -> tuple[int, float]:
                     items += some_items
                     work += some_work
     return items, work
-
-
-def clock(seconds: float) -> str:
-    """The duration as m:ss or h:mm:ss."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def progress_line(stage: str, unit: str, items: int, share: float | None, seconds: float) -> str:

@@ -25,6 +25,7 @@ from pipeline.workspace import (
     fingerprint,
     merge_parts,
 )
+from ranker.progress import clock
 
 LOG = "beam.log"
 
@@ -118,7 +119,7 @@ def run_stage(
     )
     workspace.finish(result)
     shown = ", ".join(f"{n:,} {name}" for name, n in _shown(whole.counts))
-    job.to.write(f"{stage.name:<9} {progress.clock(seconds)}  {shown}\n")
+    job.to.write(f"{stage.name:<9} {clock(seconds)}  {shown}\n")
     return result
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any, TextIO
 
-from pipeline.progress import clock
 from pipeline.records import SPLITS
 from pipeline.report import REPORT, funnel
+from ranker.progress import clock
 
 
 def summary_lines(manifest: dict[str, Any], out: str) -> list[str]:

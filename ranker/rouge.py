@@ -7,7 +7,7 @@ always say which one is meant.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 from typing import Any
@@ -74,6 +74,18 @@ def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
     for hit in filter(None, map(masks.get, second)):
         row = _next_row(row, hit, full)
     return len(first) - row.bit_count()
+
+
+def lcs_lengths(gold: Sequence[str], parts: Iterable[Sequence[str]]) -> list[int]:
+    """After each part: the length of the longest common subsequence of all so far with `gold`."""
+    masks = _masks(gold)
+    row = full = (1 << len(gold)) - 1
+    lengths = []
+    for part in parts:
+        for hit in filter(None, map(masks.get, part)):
+            row = _next_row(row, hit, full)
+        lengths.append(len(gold) - row.bit_count())
+    return lengths
 
 
 def _masks(words: Sequence[str]) -> dict[str, int]:

@@ -1,0 +1,78 @@
+"""The commands of the learned ranker and of rankings: train one, rank with it, judge the result."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from pipeline.cli import DONE
+from pipeline.errors import JobFailed
+
+
+def train_ranker(args: argparse.Namespace) -> int:
+    """Train the learned ranker on a dataset's shards; a run that was killed goes on.
+
+    A run's folder holds settings.json, log.jsonl (and the same for TensorBoard), the dataset's
+    vocabulary, last.pt to go on from and best.pt to rank with. On a GPU in bfloat16. The same
+    seed, data and machine give the same model.
+    """
+    from dataclasses import replace
+
+    from ranker.train import PRESETS, train
+
+    if args.preset not in PRESETS:
+        raise ValueError(f"no preset {args.preset!r}: one of {', '.join(PRESETS)}")
+    model, fit = PRESETS[args.preset]
+    model = replace(model, **_given(args, "model"))
+    fit = replace(fit, **_given(args, "fit"))
+    try:
+        train(args.data, args.out, model, fit, args.device, sys.stderr)
+    except FloatingPointError as error:
+        raise JobFailed(str(error)) from error
+    return DONE
+
+
+def _given(args: argparse.Namespace, group: str) -> dict[str, Any]:
+    """The values of the flags of a group that stand in the call."""
+    return {
+        name.partition(".")[2]: value
+        for name, value in vars(args).items()
+        if name.startswith(f"{group}.") and value is not None
+    }
+
+
+def add_train_ranker_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `wikisum train ranker`."""
+    parser.add_argument("--data", required=True, metavar="DIR",
+                        help="dataset, or its folder examples; local, gs:// or s3://")  # fmt: skip
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder of the run")
+    parser.add_argument("--preset", default="paper", metavar="NAME",
+                        help="paper (default: two LSTMs of 256) or tiny")  # fmt: skip
+    flags: list[tuple[str, type, str]] = [
+        ("fit.steps", int, "optimizer steps"),
+        ("fit.seed", int, "of weights, order and dropout"),
+        ("fit.learning_rate", float, "of Adagrad (default 0.15)"),
+        ("fit.initial_accumulator", float, "of Adagrad (default 0.1)"),
+        ("fit.batch_tokens", int, "subwords a batch holds, with its padding"),
+        ("fit.max_title_tokens", int, "subwords read of a title (default 64)"),
+        ("fit.max_paragraph_tokens", int, "subwords read of a paragraph (default 256)"),
+        ("fit.pool_articles", int, "articles held in memory and shuffled (default 2048)"),
+        ("fit.evaluate_every", int, "steps between evaluations, each with a checkpoint"),
+        ("fit.evaluate_articles", int, "articles an evaluation takes, in whole row groups"),
+        ("model.embedding_size", int, "width of subword embeddings"),
+        ("model.hidden_size", int, "width of each LSTM"),
+        ("model.feature_size", int, "width of the features behind the LSTMs"),
+        ("model.dropout", float, "before linear layers (default 0.2)"),
+    ]
+    for name, kind, text in flags:
+        flag = "--" + name.rpartition(".")[2].replace("_", "-")
+        parser.add_argument(flag, dest=name, type=kind, metavar=kind.__name__.upper(), help=text)
+    parser.add_argument("--bidirectional", dest="model.bidirectional", action="store_true",
+                        default=None, help="LSTMs in both directions")  # fmt: skip
+    add_device_flag(parser)
+
+
+def add_device_flag(parser: argparse.ArgumentParser) -> None:
+    """Add `--device`."""
+    parser.add_argument("--device", default="auto", metavar="NAME",
+                        help="cpu, cuda or auto (default): a GPU if there is one")  # fmt: skip
