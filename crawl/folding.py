@@ -17,6 +17,11 @@ def fold(text: str) -> str:
     return " ".join("".join(c for c in folded if _is_kept(c)).split())
 
 
+def encodable(text: str) -> str:
+    """`text` with question marks for lone surrogates, which JSON may hold and no file can."""
+    return text.encode("utf-8", "replace").decode()
+
+
 @cache
 def _is_kept(character: str) -> bool:
     category = unicodedata.category(character)

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 import apache_beam as beam
 
 from crawl.errors import BadLine, BadUrl
+from crawl.folding import encodable
 from crawl.titles import article_id
 from crawl.urls import canonical_url, is_wikipedia, unwrap_archive, url_key
 from pipeline import files
@@ -65,14 +66,14 @@ def _results(parsed: dict, offset: int) -> Iterator[SearchResult]:
     if not parsed:
         raise TypeError("neither title and urls nor article URLs with refs")
     for url, value in parsed.items():
-        title = unquote(urlsplit(url).path.rpartition("/wiki/")[2])
+        title = encodable(unquote(urlsplit(url).path.rpartition("/wiki/")[2]))
         yield SearchResult(title, [_text(u) for u in value["refs"]], offset)
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"a string is wanted, not {value!r:.40}")
-    return value
+    return encodable(value)
 
 
 def wanted_urls(

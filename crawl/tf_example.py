@@ -1,0 +1,62 @@
+"""The `Example` message of TensorFlow, of which the bytes features are read, by protobuf.
+
+The message is a map from names to features, and a feature of bytes is a list of them. The other
+kinds, of numbers, have field numbers that are not declared here, and so are passed over.
+"""
+
+from functools import cache
+from typing import Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
+from google.protobuf.message import DecodeError
+
+from crawl.errors import BadRecord
+
+_PACKAGE = "wikisum"
+
+
+def _field(name: str, number: int, kind: str = "", repeated: bool = False) -> dict[str, Any]:
+    """A field of bytes, or of the message `kind`."""
+    return {
+        "name": name,
+        "number": number,
+        "label": "LABEL_REPEATED" if repeated else "LABEL_OPTIONAL",
+        "type": "TYPE_MESSAGE" if kind else "TYPE_BYTES",
+        **({"typeName": f".{_PACKAGE}.{kind}"} if kind else {}),
+    }
+
+
+_FILE = {
+    "name": "wikisum_example.proto",
+    "package": _PACKAGE,
+    "messageType": [
+        {"name": "BytesList", "field": [_field("value", 1, repeated=True)]},
+        {"name": "Feature", "field": [_field("bytes_list", 1, "BytesList")]},
+        # a map travels as a list of entries, each with a key and a value
+        {"name": "Entry", "field": [_field("key", 1), _field("value", 2, "Feature")]},
+        {"name": "Features", "field": [_field("feature", 1, "Entry", repeated=True)]},
+        {"name": "Example", "field": [_field("features", 1, "Features")]},
+    ],
+}
+
+
+@cache
+def _example() -> Any:
+    """The message's class."""
+    file = json_format.ParseDict(_FILE, descriptor_pb2.FileDescriptorProto())
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.Example"))
+
+
+def bytes_features(data: bytes) -> dict[str, list[bytes]]:
+    """The bytes features of a serialised Example by name, the last of those with one name.
+
+    Raises BadRecord (`bad_example`) for data that is no such message.
+    """
+    try:
+        message = _example().FromString(data)
+    except DecodeError as error:
+        raise BadRecord("bad_example", f"no tensorflow.Example: {error}") from error
+    entries = message.features.feature
+    return {e.key.decode("utf-8", "replace"): list(e.value.bytes_list.value) for e in entries}
