@@ -39,6 +39,7 @@ setup(
         "sentencepiece>=0.2",
         "spacy>=3.8",
         "warcio>=1.7.5",
+        "xxhash>=3.5",
         "zstandard>=0.23",
     ],
     extras_require={"gcp": GCP, "trafilatura": TRAFILATURA, "train": TRAIN, "dev": DEV},
