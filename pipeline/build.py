@@ -31,6 +31,8 @@ from pipeline.workspace import StageResult
 
 JOINED, LINKED, EXAMPLES = ".work/joined", ".work/linked", "examples"
 ARTICLES_PER_SHARD = 4096
+# what other commands may have done in the folder too
+OTHERS = ("queries", "candidates", "search", "live")
 ORDER = ("articles", "wanted", "scan", "examples", "graphs", "vocab", "tokenize")
 
 
@@ -318,6 +320,7 @@ def encode_subwords(
 
 def finish(job: Job, stages: list[StageResult]) -> dict[str, Any]:
     """Write report, card and manifest for what the stages made; give the manifest back."""
+    stages = [*stages, *(r for name in OTHERS if (r := job.workspace.finished(name)))]
     by_name = {stage.stage: stage for stage in stages}
     encoded, joined = by_name["tokenize"], by_name["examples"]
     report.write_report(job, stages, encoded)

@@ -72,11 +72,12 @@ class Commands:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from pipeline import cli_build, cli_train
+    from pipeline import cli_build, cli_train, cli_web
 
     parser = _Parser(prog="wikisum", description=__doc__, allow_abbrev=False)
     commands = Commands(parser)
     cli_build.add_commands(commands)
+    cli_web.add_commands(commands)
     cli_train.add_commands(commands)
     return parser
 

@@ -1,9 +1,12 @@
 """Files here and on any filesystem that Beam can open; nothing half-written has a final name."""
 
 import contextlib
+import fcntl
 import glob
 import hashlib
 import os
+import shutil
+import tempfile
 import uuid
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self
@@ -203,3 +206,19 @@ def delete_temporaries(folder: str) -> None:
             for name in names:
                 if name.startswith(".") and name.endswith(TEMPORARY):
                     delete(join(parent, name))
+
+
+def local_copy(path: str, key: str) -> str:
+    """The path itself, or of a remote file a copy that all processes of this machine share.
+
+    One of them makes it; `key` stands for what is in the file.
+    """
+    if not is_remote(path):
+        return path
+    local = os.path.join(tempfile.gettempdir(), f"wikisum-{key}-{os.path.basename(path)}")
+    with open(f"{local}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(local):
+            with open_input(path) as raw, AtomicFile(local) as copy:
+                shutil.copyfileobj(raw, copy, 1 << 20)
+    return local

@@ -4,11 +4,7 @@ The keys come sorted out of the `wanted` stage, each of its parts holding a rang
 are read through once, block by block, whatever their number.
 """
 
-import fcntl
 import mmap
-import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -73,7 +69,7 @@ class BuildFilter:
 @lru_cache(maxsize=1)
 def load_filter(path: str, fingerprint: str) -> UrlFilter:
     """The filter, mapped: the processes of a machine share its memory. Kept for the next call."""
-    local = _local_copy(path, fingerprint) if files.is_remote(path) else path
+    local = files.local_copy(path, fingerprint)
     with open(local, "rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     return UrlFilter(memoryview(mapped).cast("I"))
@@ -85,14 +81,3 @@ def is_wanted(keys: UrlFilter, url: str) -> bool:
         return url_key(canonical_url(url)) in keys
     except BadUrl:
         return False
-
-
-def _local_copy(path: str, fingerprint: str) -> str:
-    """A copy in this machine's folder for temporary files, made by one of its processes."""
-    local = os.path.join(tempfile.gettempdir(), f"wikisum-{fingerprint}.filter")
-    with open(f"{local}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not os.path.exists(local):
-            with files.open_input(path) as raw, files.AtomicFile(local) as copy:
-                shutil.copyfileobj(raw, copy, 1 << 20)
-    return local

@@ -7,6 +7,7 @@ from crawl.html import check_extractor
 
 VERSION = "0.1.0"
 CORPORA = ("citations", "search", "combined")
+QUERIES = ("titles", "sections")
 CLONE_RULES = ("calibrated", "literal")
 PARAGRAPH_RULES = ("prose", "t2t")
 SPLIT_FRACTIONS = {
@@ -118,6 +119,31 @@ class VocabSettings:
     def __post_init__(self) -> None:
         _require(16 <= self.vocab_size <= 1 << 16, "--vocab-size must lie in 16..65536")
         _require(self.sample > 0, "--vocab-sample must be over 0")
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """Which pages of a crawl are the search results of a title.
+
+    `statistics_files` is how many of the crawl files BM25's statistics are counted in; pages in
+    another language than `language` are left out.
+    """
+
+    queries: str = "titles"
+    results: int = 10
+    per_host: int = 2
+    clone_threshold: float = 0.5
+    statistics_files: int = 64
+    language: str | None = None
+    max_page_bytes: int = 16 << 20
+
+    def __post_init__(self) -> None:
+        _require(self.queries in QUERIES, f"--queries must be one of {', '.join(QUERIES)}")
+        _require(0 < self.results <= 1000, f"--results must lie in 1..1000, not {self.results}")
+        _require(self.per_host > 0, f"--per-host must be over 0, not {self.per_host}")
+        _require_share("clone-threshold", self.clone_threshold)
+        _require(self.statistics_files > 0, "--statistics-files must be over 0")
+        _require(self.max_page_bytes > 0, "--max-page-bytes must be over 0")
 
 
 @dataclass(frozen=True)

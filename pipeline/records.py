@@ -78,6 +78,23 @@ class Dropped(NamedTuple):
     detail: str | None = None
 
 
+class Query(NamedTuple):
+    """What pages are searched for: an article's title, alone or with that of a section."""
+
+    number: int
+    title: str
+    query: str
+
+
+class Candidate(NamedTuple):
+    """A page that answers query number `query`; `url` is canonical."""
+
+    query: int
+    score: float
+    url: str
+    source_url: str
+
+
 class Reference(NamedTuple):
     """A document of an example; `clone_score` is r of Liu et al. 2018, A.2.1, as calibrated."""
 
@@ -176,6 +193,10 @@ DROPPED = pa.schema(
         "offset": pa.int64(),
         "detail": pa.string(),
     }
+)
+QUERY = pa.schema({"number": pa.int64(), "title": pa.string(), "query": pa.string()})
+CANDIDATE = pa.schema(
+    {"query": pa.int64(), "score": pa.float64(), "url": pa.string(), "source_url": pa.string()}
 )
 EXAMPLE = pa.schema(
     {

@@ -36,7 +36,7 @@ def test_the_filter_holds_the_keys_of_all_parts(built):
 def test_a_filter_of_another_machine_is_copied_once(built, tmp_path, monkeypatch):
     there = built / FILTER
     monkeypatch.setattr(filter_urls.files, "is_remote", lambda path: path == str(there))
-    monkeypatch.setattr(filter_urls.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(filter_urls.files.tempfile, "gettempdir", lambda: str(tmp_path))
     assert KEYS[0] in load_filter(str(there), "two")
     there.unlink()
     load_filter.cache_clear()

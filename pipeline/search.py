@@ -1,0 +1,151 @@
+"""Search results out of a crawl, stage by stage: queries -> statistics -> candidates -> results."""
+
+from dataclasses import asdict
+from typing import Any
+
+from pipeline import files
+from pipeline.errors import JobFailed
+from pipeline.files import InputFile
+from pipeline.options import SearchSettings
+from pipeline.progress import Ticker
+from pipeline.run import Job, Stage, run_parts, run_stage
+from pipeline.search_pages import CountPages, FindCandidates, sample
+from pipeline.search_queries import FOLDER, INDEX, MergeIndex, QuerySource, ReadQueries, plan_titles
+from pipeline.search_results import FOLDER as RESULTS
+from pipeline.search_results import WriteResults
+from pipeline.workspace import StageResult
+
+
+def read_queries(
+    job: Job, settings: SearchSettings, titles: list[InputFile], articles: StageResult | None
+) -> StageResult:
+    """A list of titles, or else `articles/` -> the queries."""
+    if articles is None:
+        tasks = [task for file in titles for task in plan_titles(file)]
+    else:
+        tasks = [QuerySource(job.workspace.path(p), None) for p in articles.paths("articles/")]
+    stage = Stage(
+        "queries",
+        "titles",
+        (f"{FOLDER}/queries-", f"{FOLDER}/part-", "dropped/dropped-queries-"),
+        {
+            "settings": settings.queries,
+            "inputs": files.identity(titles),
+            "before": articles.fingerprint if articles else None,
+        },
+        len(tasks),
+        articles.counts["articles_out"] if articles else 0,
+        _facts(settings, titles=titles),
+    )
+    do = ReadQueries(job.workspace.out, settings.queries, Ticker(job.progress_folder))
+    result = run_parts(job, stage, tasks, do)
+    if not result.counts.get("queries_out"):
+        raise JobFailed("there is no title to search for")
+    return result
+
+
+def merge_index(job: Job, queries: StageResult) -> StageResult:
+    """The queries -> the index that pages are matched against."""
+    stage = Stage("index", "queries", (INDEX,), {"before": queries.fingerprint}, 1)
+    return run_parts(job, stage, [queries.paths(f"{FOLDER}/part-")], MergeIndex(job.workspace.out))
+
+
+def count_pages(
+    job: Job, settings: SearchSettings, crawl_files: list[InputFile], index: StageResult
+) -> StageResult:
+    """Some of the crawl files -> what BM25 must know of the collection."""
+    counted = sample(crawl_files, settings.statistics_files)
+    stage = Stage(
+        "statistics",
+        "pages",
+        (f"{FOLDER}/statistics-",),
+        {
+            "settings": [settings.language, settings.max_page_bytes],
+            "inputs": files.identity(counted),
+            "before": index.fingerprint,
+        },
+        len(counted),
+        sum(f.size_bytes for f in counted),
+    )
+    path = job.workspace.path(INDEX)
+    ticker = Ticker(job.progress_folder)
+    do = CountPages(job.workspace.out, path, index.fingerprint, settings, ticker)
+    return run_parts(job, stage, list(counted), do)
+
+
+def find_candidates(
+    job: Job,
+    settings: SearchSettings,
+    crawl_files: list[InputFile],
+    index: StageResult,
+    statistics: StageResult,
+) -> StageResult:
+    """Crawl files -> the pages that answer queries, scored."""
+    stage = Stage(
+        "candidates",
+        "pages",
+        (f"{FOLDER}/candidates-", "dropped/dropped-candidates-"),
+        {
+            "settings": asdict(settings),
+            "inputs": files.identity(crawl_files),
+            "before": statistics.fingerprint,
+        },
+        len(crawl_files),
+        sum(f.size_bytes for f in crawl_files),
+        _facts(settings, crawl_files=crawl_files),
+    )
+    do = FindCandidates(
+        job.workspace.out,
+        len(crawl_files),
+        job.workspace.path(INDEX),
+        index.fingerprint,
+        tuple(job.workspace.path(p) for p in statistics.paths(FOLDER)),
+        statistics.fingerprint,
+        settings,
+        Ticker(job.progress_folder),
+    )
+    return run_parts(job, stage, list(crawl_files), do)
+
+
+def write_results(
+    job: Job, settings: SearchSettings, queries: StageResult, candidates: StageResult
+) -> StageResult:
+    """Candidates -> `search/`: the best pages of each query."""
+    query_paths = queries.paths(f"{FOLDER}/queries-")
+    stage = Stage(
+        "search",
+        "candidates",
+        (f"{RESULTS}/results-",),
+        {"before": candidates.fingerprint},
+        len(query_paths),
+        candidates.counts.get("candidates_out", 0),
+        _facts(settings),
+    )
+    construct = WriteResults(
+        job.workspace.out,
+        [job.workspace.path(p) for p in candidates.paths(FOLDER)],
+        [job.workspace.path(p) for p in query_paths],
+        settings,
+        Ticker(job.progress_folder),
+    )
+    return run_stage(job, stage, lambda pipeline, _, parts: construct(pipeline, parts))
+
+
+def search(
+    job: Job,
+    settings: SearchSettings,
+    crawl_files: list[InputFile],
+    titles: list[InputFile],
+    articles: StageResult | None,
+) -> StageResult:
+    """Run every stage that is not done before; the last one's record names the result files."""
+    queries = read_queries(job, settings, titles, articles)
+    index = merge_index(job, queries)
+    statistics = count_pages(job, settings, crawl_files, index)
+    candidates = find_candidates(job, settings, crawl_files, index, statistics)
+    return write_results(job, settings, queries, candidates)
+
+
+def _facts(settings: SearchSettings, **inputs: list[InputFile]) -> dict[str, Any]:
+    described = {name: files.described(some) for name, some in inputs.items()}
+    return {"settings": asdict(settings), "inputs": described}

@@ -1,0 +1,243 @@
+"""Crawl files -> candidates: each page against all queries, each file by one worker."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import BinaryIO, NamedTuple, cast
+
+import numpy as np
+
+from crawl.errors import BadPage, BadUrl
+from crawl.page_fields import read_fields
+from crawl.phrases import WordHashes
+from crawl.urls import canonical_url, is_wikipedia
+from crawl.warc import Capture, Rejected, read_captures
+from pipeline import files
+from pipeline.array_files import read_arrays, write_arrays
+from pipeline.files import InputFile
+from pipeline.make_document import drop_record
+from pipeline.options import SearchSettings
+from pipeline.progress import Ticker
+from pipeline.records import CANDIDATE, DROPPED, Candidate, Dropped
+from pipeline.scan_pages import CountingReader
+from pipeline.search_queries import FOLDER
+from pipeline.shards import ShardWriter
+from pipeline.workspace import PartResult
+from ranker.best_pages import Hit, best_pages
+from ranker.bm25 import Collection
+from ranker.query_index import QueryIndex
+from ranker.search import (
+    PageTerms,
+    Searcher,
+    Statistics,
+    StatisticsCounter,
+    add_up,
+    page_terms,
+)
+
+STAGE = "candidates"
+MAX_POOLED = 200_000  # hits held at once, some 60 MB
+
+
+class CrawledPage(NamedTuple):
+    """A page as searching sees it: canonical URL, that as it was crawled, and its terms."""
+
+    url: str
+    source_url: str
+    terms: PageTerms
+
+
+class StoredStatistics(NamedTuple):
+    """`Statistics` as arrays alone; `totals` are the page count and the fields' lengths."""
+
+    totals: np.ndarray
+    term_holders: np.ndarray
+    phrase_holders: np.ndarray
+
+
+def sample(crawl_files: list[InputFile], most: int) -> list[InputFile]:
+    """At most so many of the files, evenly spread over them."""
+    count = min(most, len(crawl_files))
+    return [crawl_files[i * len(crawl_files) // count] for i in range(count)]
+
+
+@lru_cache(maxsize=1)
+def load_index(path: str, fingerprint: str) -> QueryIndex:
+    """The index, mapped: the processes of a machine share its memory. Kept for the next call."""
+    return QueryIndex(*read_arrays(path, fingerprint))
+
+
+@lru_cache(maxsize=1)
+def load_statistics(paths: tuple[str, ...], fingerprint: str) -> Statistics:
+    """The statistics of all parts, added up. Kept for the next call."""
+    stored = [
+        StoredStatistics(*read_arrays(path, f"{fingerprint}-{i}")) for i, path in enumerate(paths)
+    ]
+    return add_up(
+        Statistics(Collection(int(s.totals[0]), s.totals[1:]), s.term_holders, s.phrase_holders)
+        for s in stored
+    )
+
+
+def read_pages(
+    file: InputFile, settings: SearchSettings, counts: Counter[str], ticker: Ticker
+) -> Iterator[CrawledPage | Dropped]:
+    """The pages of a crawl file that may be found, and the records that are none.
+
+    Wikipedia's own pages and those in another language are passed over and counted.
+    """
+    words = WordHashes()
+
+    def wanted(url: str) -> bool:
+        counts["records_in"] += 1
+        try:
+            own = is_wikipedia(url)
+        except BadUrl:
+            own = False  # let it through to be dropped
+        counts["records_wikipedia_itself"] += own
+        return not own
+
+    with files.open_input(file.path) as raw:
+        reader = cast(BinaryIO, CountingReader(raw, ticker))
+        for item in read_captures(reader, wanted, settings.max_page_bytes):
+            ticker.add(items=1)
+            page = _read_page(item, file.name, settings.language, words)
+            if page is None:
+                counts["pages_other_language"] += 1
+            else:
+                yield page
+
+
+def _read_page(
+    item: Capture | Rejected, file: str, language: str | None, words: WordHashes
+) -> CrawledPage | Dropped | None:
+    """The page, why it is none, or None if it is in another language."""
+    if isinstance(item, Rejected):
+        return drop_record(item.url, item.reason, STAGE, file, item.offset, item.detail)
+    try:
+        url = canonical_url(item.url)
+        fields = read_fields(item.payload, item.charset, item.kind)
+    except (BadUrl, BadPage) as error:
+        return drop_record(item.url, error.reason, STAGE, file, item.offset, str(error))
+    if language and fields.language and fields.language != language:
+        return None
+    return CrawledPage(url, item.url, page_terms(fields, words))
+
+
+@dataclass(frozen=True)
+class CountPages:
+    """One crawl file -> what BM25 must know of the collection it stands for."""
+
+    out: str
+    index_path: str
+    index_fingerprint: str
+    settings: SearchSettings
+    ticker: Ticker
+
+    def __call__(self, index: int, file: InputFile) -> PartResult:
+        counter = StatisticsCounter(load_index(self.index_path, self.index_fingerprint))
+        for page in read_pages(file, self.settings, Counter(), self.ticker):
+            if isinstance(page, CrawledPage):
+                counter.add(page.terms)
+        self.ticker.flush()
+        found = counter.statistics()
+        totals = np.array([found.collection.page_count, *found.collection.field_lengths])
+        stored = StoredStatistics(totals, found.term_holders, found.phrase_holders)
+        written = write_arrays(self.out, f"{FOLDER}/statistics-{index:05d}.arrays", stored)
+        return PartResult([written], {"pages_out": found.collection.page_count})
+
+
+class Pool:
+    """The best hits of each query so far; the lesser ones are forgotten, the oldest handed out.
+
+    `floors` has the score under which a page has no chance any more, for each query of the index.
+    """
+
+    def __init__(self, settings: SearchSettings, query_count: int) -> None:
+        self._settings = settings
+        self._hits: dict[int, list[Hit]] = {}
+        self._count = 0
+        self.floors = np.full(query_count, -np.inf)
+
+    @property
+    def is_full(self) -> bool:
+        return self._count >= MAX_POOLED
+
+    def add(self, query: int, hit: Hit) -> None:
+        hits = self._hits.setdefault(query, [])
+        hits.append(hit)
+        self._count += 1
+        if len(hits) >= 4 * self._settings.results:
+            best = self._best(hits)
+            self._count -= len(hits) - len(best)
+            self._hits[query] = best
+            if len(best) == self._settings.results:
+                self.floors[query] = max(self.floors[query], best[-1].score)
+
+    def take(self) -> list[tuple[int, list[Hit]]]:
+        """What is in the pool, best first for each query; it is empty then."""
+        taken = [(query, self._best(hits)) for query, hits in self._hits.items()]
+        self._hits, self._count = {}, 0
+        return taken
+
+    def _best(self, hits: list[Hit]) -> list[Hit]:
+        return best_pages(hits, self._settings.results, self._settings.per_host)
+
+
+@dataclass(frozen=True)
+class FindCandidates:
+    """One crawl file -> one shard of candidates, by query, and one of `dropped/`."""
+
+    out: str
+    part_count: int
+    index_path: str
+    index_fingerprint: str
+    statistics_paths: tuple[str, ...]
+    statistics_fingerprint: str
+    settings: SearchSettings
+    ticker: Ticker
+
+    def __call__(self, index: int, file: InputFile) -> PartResult:
+        counts: Counter[str] = Counter()
+        queries = load_index(self.index_path, self.index_fingerprint)
+        statistics = load_statistics(self.statistics_paths, self.statistics_fingerprint)
+        searcher = Searcher(queries, statistics, self.settings.clone_threshold)
+        pool = Pool(self.settings, len(queries.numbers))
+        name = f"{index:05d}-of-{self.part_count:05d}.parquet"
+        found = ShardWriter(self.out, f"{FOLDER}/candidates-{name}", CANDIDATE, {})
+        dropped = ShardWriter(self.out, f"dropped/dropped-candidates-{name}", DROPPED, {})
+        with found, dropped:
+            for page in read_pages(file, self.settings, counts, self.ticker):
+                if isinstance(page, Dropped):
+                    counts[f"dropped_{page.reason}"] += 1
+                    dropped.write(page)
+                    continue
+                counts["pages_out"] += 1
+                counts["clones"] += self._search(searcher, page, pool)
+                if pool.is_full:
+                    counts["candidates_out"] += _write(found, queries, pool)
+            counts["candidates_out"] += _write(found, queries, pool)
+        self.ticker.flush()
+        return PartResult([f for w in (found, dropped) if (f := w.file)], dict(counts))
+
+    def _search(self, searcher: Searcher, page: CrawledPage, pool: Pool) -> int:
+        """Put the page in the pool of each query it answers; how many it only copies."""
+        answers = searcher.answers(page.terms)
+        good = answers.scores >= pool.floors[answers.queries]
+        for query, score in zip(
+            answers.queries[good].tolist(), answers.scores[good].tolist(), strict=True
+        ):
+            pool.add(query, Hit(score, page.url, page.source_url))
+        return answers.clone_count
+
+
+def _write(found: ShardWriter, queries: QueryIndex, pool: Pool) -> int:
+    """Write out what is in the pool, by query; how many hits that is."""
+    count = 0
+    for query, hits in sorted(pool.take()):
+        number = int(queries.numbers[query])
+        for hit in hits:
+            found.write(Candidate(number, *hit))
+        count += len(hits)
+    return count
