@@ -233,6 +233,18 @@ def unwrap_archive(url: str) -> str:
     return url
 
 
+def canonical_urls(urls: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    """Distinct canonical URLs, out of archives, in order; and pairs of what is none and why."""
+    good: dict[str, None] = {}
+    bad: dict[str, str] = {}
+    for url in urls:
+        try:
+            good[canonical_url(unwrap_archive(url))] = None
+        except BadUrl as error:
+            bad[url[:500]] = error.reason
+    return list(good), list(bad.items())
+
+
 _WIKIMEDIA = (
     "mediawiki.org", "toolforge.org", "w.wiki", "wikibooks.org", "wikidata.org",
     "wikifunctions.org", "wikimedia.org", "wikimediafoundation.org", "wikinews.org",

@@ -7,7 +7,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 from crawl.errors import BadLine, BadRecord
@@ -16,12 +16,6 @@ from crawl.json_entries import json_entries
 from crawl.tf_example import bytes_features
 from crawl.tfrecord import read_tfrecords
 
-# The split of each hundred of the thousand shards. The original job pairs them, in order, with its
-# outputs sorted by name (dev, test, train); the script that checks them assumes the other.
-SHARD_SPLITS = {
-    "t2t": ("validation", "test", *["train"] * 8),
-    "t2t-nominal": (*["train"] * 8, "validation", "test"),
-}
 _SHARD = re.compile(r"-(\d+)-of-(\d+)$")
 
 
@@ -62,9 +56,9 @@ def shard_of(name: str) -> Shard | None:
     return Shard(int(found[1]), int(found[2])) if found and int(found[1]) < int(found[2]) else None
 
 
-def split_of_shard(shard: Shard, split: str) -> str:
-    """The split of a shard's articles under one of `SHARD_SPLITS`; by tenths of the total."""
-    return SHARD_SPLITS[split][shard.number * 10 // shard.total]
+def split_of_shard(shard: Shard, tenths: Sequence[str]) -> str:
+    """The split of a shard's articles, given those of each tenth of the shards."""
+    return tenths[shard.number * 10 // shard.total]
 
 
 def read_content(raw: BinaryIO) -> Iterator[Content | BadRecord]:

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import mwparserfromhell
 from mwparserfromhell import nodes
 
-from crawl.errors import BadArticle, BadUrl
+from crawl.errors import BadArticle
 from crawl.guard import Guard, GuardedCallFailed
 from crawl.templates import template_text
-from crawl.urls import canonical_url, unwrap_archive
+from crawl.urls import canonical_urls
 
 DEADLINE_SECONDS = 30.0
 MAX_UNBALANCED = 40
@@ -117,8 +117,8 @@ def parse_article(title: str, text: str) -> Article:
     if not lead:
         raise BadArticle("no_lead", f"{title} has no text before its first heading")
     sections = [Section(*s) for s in rest if s[2] and s[0].lower() not in _LEFT_OUT_SECTIONS]
-    citations, bad = _canonical(plain.cited)
-    external, _ = _canonical(plain.external)
+    citations, bad = canonical_urls(plain.cited)
+    external, _ = canonical_urls(plain.external)
     return Article(title, lead, sections, citations, bad, external, fallback)
 
 
@@ -127,17 +127,6 @@ def _guard() -> Guard:
     guard = Guard("crawl.wikitext:parse_plain", DEADLINE_SECONDS)
     atexit.register(guard.close)
     return guard
-
-
-def _canonical(urls: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
-    good: dict[str, None] = {}
-    bad: dict[str, str] = {}
-    for url in urls:
-        try:
-            good[canonical_url(unwrap_archive(url))] = None
-        except BadUrl as error:
-            bad[url[:500]] = error.reason
-    return list(good), list(bad.items())
 
 
 def is_pathological(text: str) -> bool:

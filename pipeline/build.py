@@ -20,9 +20,10 @@ from pipeline.filter_urls import FILTER, KEYS_FOLDER, BuildFilter
 from pipeline.join_pages import SIZES_FOLDER, JoinPages
 from pipeline.link_paragraphs import LinkShard
 from pipeline.manifest import write_manifest
-from pipeline.options import SPLIT_FRACTIONS, VERSION, Settings
+from pipeline.options import SPLIT_TENTHS, VERSION, ArticleSettings, Settings
 from pipeline.progress import Ticker
 from pipeline.read_articles import ReadDump, is_index, plan_parts
+from pipeline.read_wikisum import ReadWikisum, is_original, pair_files
 from pipeline.records import FORMAT_VERSION, SPLITS
 from pipeline.run import Job, Stage, run_parts, run_stage
 from pipeline.scan_pages import ScanFile
@@ -52,7 +53,10 @@ def _metadata(origin: dict[str, Any]) -> dict[str, str]:
 
 
 def language_of(dump: list[InputFile]) -> str:
-    """The language that the first dump file names, or English. Raises ValueError for no dump."""
+    """The language that the first dump file names, or English, as of the original files.
+
+    Raises ValueError for no dump.
+    """
     for file in dump:
         if not is_index(file):
             with files.open_input(file.path) as raw:
@@ -70,28 +74,47 @@ def with_language(settings: Settings, language: str) -> Settings:
 
 
 def read_articles(
-    job: Job, settings: Settings, dump: list[InputFile], titles: list[InputFile]
+    job: Job,
+    settings: Settings,
+    dump: list[InputFile],
+    titles: list[InputFile],
+    urls: list[InputFile] | None = None,
 ) -> StageResult:
-    """Dump files -> `articles/`."""
+    """Dump files, or original files and `urls` that go with them, -> `articles/`."""
+    original = is_original(dump)
+    inputs = [*dump, *(urls or [])]
     own = settings.articles
+    own = replace(own, split=own.split or ("t2t" if original else "wikisum"))
+    if not original and (urls or own.split in SPLIT_TENTHS):
+        flag = "--urls goes" if urls else f"--split {own.split} goes"
+        raise ValueError(f"{flag} with the original WikiSum files, but --articles names a dump")
     origin = _origin("articles", own, None)
-    tasks = plan_parts(dump, own.limit)
+    tasks: list[Any] = (
+        pair_files(dump, urls or [], own) if original else plan_parts(dump, own.limit)
+    )
     stage = Stage(
         "articles",
         "articles",
         ("articles/articles-", "dropped/dropped-articles-"),
-        {"settings": [own.split, own.limit], "inputs": files.identity(dump + titles)},
+        {
+            "settings": [own.split, own.limit],
+            "inputs": files.identity(inputs + titles),
+        },
         len(tasks),
-        sum(r.work for task in tasks for r in task),
-        {"settings": asdict(own), "origin": origin, "inputs": {"articles": files.described(dump)}},
+        sum(piece.work for task in tasks for piece in task),
+        {
+            "settings": asdict(own),
+            "origin": origin,
+            "inputs": {"articles": files.described(inputs)},
+            "cited_as": "reference" if original else "citation",
+        },
     )
-    do = ReadDump(
-        job.workspace.out,
-        len(tasks),
-        own,
-        language_of(dump),
-        _metadata(origin),
-        Ticker(job.progress_folder),
+    where = (job.workspace.out, len(tasks), own)
+    metadata, ticker = _metadata(origin), Ticker(job.progress_folder)
+    do = (
+        ReadWikisum(*where, metadata, ticker)
+        if original
+        else ReadDump(*where, language_of(dump), metadata, ticker)
     )
     result = run_parts(job, stage, tasks, do)
     if not result.counts.get("articles_out"):
@@ -108,6 +131,11 @@ def want_pages(
 ) -> StageResult:
     """`articles/` and search results -> `wanted/`."""
     own = settings.wanted
+    cited_as = articles.facts["cited_as"]
+    if cited_as == "reference" and own.corpus != "combined":
+        raise ValueError(
+            f"--corpus {own.corpus}: the original files do not tell citations from search results"
+        )
     origin = _origin("wanted", own, articles)
     shard_count = max(1, articles.counts["articles_out"] // ARTICLES_PER_SHARD)
     stage = Stage(
@@ -131,6 +159,7 @@ def want_pages(
         job.workspace.out,
         [job.workspace.path(p) for p in articles.paths("articles/")],
         search_results,
+        cited_as,
         own.corpus,
         bool(sliced["titles"] or sliced["limit"]),
         shard_count,
@@ -185,10 +214,10 @@ def scan_pages(
     return run_parts(job, stage, list(warcs), do)
 
 
-def shards_by_split(settings: Settings, article_count: int) -> dict[str, int]:
+def shards_by_split(settings: Settings, articles: StageResult) -> dict[str, int]:
     """How many shards each split has: `--shards` for training, the others by their share."""
-    fractions = SPLIT_FRACTIONS[settings.articles.split]
-    train = settings.shards or max(8, article_count // ARTICLES_PER_SHARD)
+    fractions = ArticleSettings(articles.facts["settings"]["split"]).fractions
+    train = settings.shards or max(8, articles.counts["articles_out"] // ARTICLES_PER_SHARD)
     return {
         split: max(1, round(train * fraction / fractions[0]))
         for split, fraction in zip(SPLITS, fractions, strict=True)
@@ -201,7 +230,7 @@ def join_pages(
     """`articles/`, `wanted/`, `documents/` -> examples without graphs and ids."""
     own = settings.examples
     origin = _origin("examples", own, scan)
-    by_split = shards_by_split(settings, articles.counts["articles_out"])
+    by_split = shards_by_split(settings, articles)
 
     def paths(result: StageResult, prefix: str) -> list[str]:
         return [job.workspace.path(p) for p in result.paths(prefix)]
@@ -335,6 +364,7 @@ def build(
     *,
     dump: list[InputFile],
     titles: list[InputFile],
+    urls: list[InputFile],
     search_results: list[InputFile],
     warcs: list[InputFile],
     vocab: list[InputFile],
@@ -342,7 +372,7 @@ def build(
 ) -> dict[str, Any]:
     """Run every stage that is not done before, and finish; give the manifest back."""
     settings = with_language(settings, language_of(dump))
-    articles = read_articles(job, settings, dump, titles)
+    articles = read_articles(job, settings, dump, titles, urls)
     wanted = want_pages(job, settings, search_results, articles)
     scan = scan_pages(job, settings, warcs, wanted, wet_metadata)
     examples = join_pages(job, settings, articles, wanted, scan)

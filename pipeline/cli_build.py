@@ -31,6 +31,7 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
             settings,
             dump=dump,
             titles=_optional(args.titles),
+            urls=files.expand(args.urls),
             search_results=files.expand(args.search_results),
             warcs=warcs,
             vocab=vocab,
@@ -47,7 +48,8 @@ def articles(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
     dump = files.expand(args.articles)
     with open_job(args, beam_flags) as job:
-        flow.read_articles(job, _settings(args), dump, _optional(args.titles))
+        titles, urls = _optional(args.titles), files.expand(args.urls)
+        flow.read_articles(job, _settings(args), dump, titles, urls)
     return DONE
 
 
@@ -175,13 +177,17 @@ def _add_article_flags(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("articles")
     group.add_argument(
         "--articles", nargs="+", required=True, metavar="FILE",
-        help="Wikipedia dump files or globs (plain, gzip, bz2), and their multistream indexes",
+        help="Wikipedia dump files or globs (plain, gzip, bz2), and their multistream indexes; or "
+        "the original WikiSum's wiki_content.tfrecords",
     )  # fmt: skip
+    group.add_argument("--urls", nargs="+", default=[], metavar="FILE",
+                       help="the original wiki_urls.json, one a file of articles")  # fmt: skip
     group.add_argument("--limit", dest="articles.limit", type=int, metavar="N",
                        help="take the first N articles of the dump only")  # fmt: skip
     group.add_argument("--titles", metavar="FILE", help="take these titles only, one a line")
     group.add_argument("--split", dest="articles.split", metavar="NAME",
-                       help="split fractions: wikisum (80/10/10) or hierarchical")  # fmt: skip
+                       help="by title: wikisum (80/10/10, default) or hierarchical; by shard "
+                       "of the original files: t2t (their default) or t2t-nominal")  # fmt: skip
 
 
 def _add_scan_flags(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,16 @@ from typing import NamedTuple
 from crawl.clones import article_shingles, clone_score, lead_bigrams, paragraph_clone_score
 from crawl.tokens import terms
 from pipeline.options import ExampleSettings
-from pipeline.records import Article, Document, Dropped, Example, Paragraph, Reference, Sizes
+from pipeline.records import (
+    SOURCES,
+    Article,
+    Document,
+    Dropped,
+    Example,
+    Paragraph,
+    Reference,
+    Sizes,
+)
 from ranker.rouge import rouge1_recall, rouge2_recall
 from ranker.select import best_within
 from ranker.tfidf import tfidf_scores
@@ -32,7 +41,7 @@ class Made(NamedTuple):
 
 
 def make_example(article: Article, found: list[Found], settings: ExampleSettings) -> Made:
-    """The article's example, its documents in the order of their lists, citations first."""
+    """The article's example, its documents in the order of their lists, search results last."""
     counts: Counter[str] = Counter(articles_in=1, references_in=len(found))
     dropped: list[Dropped] = []
     references: list[Reference] = []
@@ -90,8 +99,8 @@ def make_example(article: Article, found: list[Found], settings: ExampleSettings
     return Made(example, sizes, dropped, dict(counts))
 
 
-def _place(found: Found) -> tuple[bool, int, str]:
-    return found.source != "citation", found.rank, found.document.url
+def _place(found: Found) -> tuple[int, int, str]:
+    return SOURCES.index(found.source), found.rank, found.document.url
 
 
 def _document_reason(
@@ -127,7 +136,7 @@ def _article_reason(references: list[Reference], settings: ExampleSettings) -> s
     """Why an article becomes no example, or None."""
     if not references:
         return "no_documents"
-    if settings.require_citation and all(r.source != "citation" for r in references):
+    if settings.require_citation and all(r.source == "search" for r in references):
         return "no_citation"
     return None
 
@@ -173,6 +182,8 @@ def _sizes(
         len(article.lead.split()),
         sources["citation"],
         words["citation"],
+        sources["reference"],
+        words["reference"],
         sources["search"],
         words["search"],
         len(pool),

@@ -14,6 +14,13 @@ SPLIT_FRACTIONS = {
     "wikisum": (0.8, 0.1, 0.1),  # Liu et al. 2018, section 3
     "hierarchical": (0.9539, 0.0230, 0.0231),  # Liu & Lapata 2019, section 4
 }
+# Splits by the shards of the original files, tenth by tenth of them. The original job pairs them,
+# in order, with its outputs sorted by name (dev, test, train); the script that checks the outputs
+# assumes the other.
+SPLIT_TENTHS = {
+    "t2t": ("validation", "test", *["train"] * 8),
+    "t2t-nominal": (*["train"] * 8, "validation", "test"),
+}
 
 
 def _require(condition: bool, message: str) -> None:
@@ -27,17 +34,24 @@ def _require_share(name: str, value: float) -> None:
 
 @dataclass(frozen=True)
 class ArticleSettings:
-    """Which articles of the dump are taken, and their split."""
+    """Which articles are taken, and their split: of a dump `wikisum`, of original files `t2t`."""
 
-    split: str = "wikisum"
+    split: str | None = None
     limit: int | None = None
     titles: str | None = None
 
     def __post_init__(self) -> None:
+        splits = [*SPLIT_FRACTIONS, *SPLIT_TENTHS]
         _require(
-            self.split in SPLIT_FRACTIONS, f"--split must be one of {', '.join(SPLIT_FRACTIONS)}"
+            self.split is None or self.split in splits,
+            f"--split must be one of {', '.join(splits)}",
         )
         _require(self.limit is None or self.limit > 0, f"--limit must be over 0, not {self.limit}")
+
+    @property
+    def fractions(self) -> tuple[float, float, float]:
+        """The shares of train, validation and test; splits by shards have them too."""
+        return SPLIT_FRACTIONS.get(self.split or "wikisum", SPLIT_FRACTIONS["wikisum"])
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,7 @@
 """Dump -> `articles/`: every part of the dump is read, parsed and written by one worker."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -12,14 +10,13 @@ from crawl.errors import BadArticle
 from crawl.titles import article_id, normalise_title, split_of
 from crawl.wikitext import parse_article
 from pipeline import files
+from pipeline.article_shards import STAGE, ArticleShard, is_selected
 from pipeline.files import InputFile
-from pipeline.options import SPLIT_FRACTIONS, ArticleSettings
+from pipeline.options import ArticleSettings
 from pipeline.progress import Ticker
-from pipeline.records import ARTICLE, DROPPED, Article, Dropped, Section
-from pipeline.shards import ShardWriter
+from pipeline.records import Article, Dropped, Section
 from pipeline.workspace import PartResult
 
-STAGE = "articles"
 PART_BYTES = 16 << 20
 _UNINDEXED_SCAN_BYTES = 1 << 20
 
@@ -79,13 +76,6 @@ def _ranges(file: InputFile, index: InputFile | None) -> list[DumpRange]:
     ]
 
 
-@cache
-def _titles(path: str) -> frozenset[str]:
-    with files.open_input(path) as raw:
-        lines = raw.read().decode("utf-8", "replace").splitlines()
-    return frozenset(normalise_title(line) for line in lines if line.strip())
-
-
 def _read(part: DumpRange) -> Iterator[Page | BadArticle]:
     with files.open_input(part.path) as raw:
         if part.start is None:
@@ -106,50 +96,30 @@ class ReadDump:
     ticker: Ticker
 
     def __call__(self, index: int, ranges: list[DumpRange]) -> PartResult:
-        name = f"{index:05d}-of-{self.part_count:05d}.parquet"
-        counts: Counter[str] = Counter()
-        articles = ShardWriter(self.out, f"articles/articles-{name}", ARTICLE, self.metadata)
-        dropped = ShardWriter(self.out, f"dropped/dropped-articles-{name}", DROPPED, self.metadata)
-        with articles, dropped:
+        with ArticleShard(
+            self.out, index, self.part_count, self.settings, self.metadata, self.ticker
+        ) as shard:
             for part in ranges:
                 for page in _read(part):
-                    self._take(page, part, articles, dropped, counts)
-                    if counts["articles_out"] == self.settings.limit:
+                    if shard.is_full:
                         break
+                    self._take(page, part, shard)
                 self.ticker.add(work=part.work)
-        self.ticker.flush()
-        written = [f for w in (articles, dropped) if (f := w.file)]
-        return PartResult(written, dict(counts), {"language": self.language})
+        return shard.result({"language": self.language})
 
-    def _take(
-        self,
-        page: Page | BadArticle,
-        part: DumpRange,
-        articles: ShardWriter,
-        dropped: ShardWriter,
-        counts: Counter[str],
-    ) -> None:
-        counts["pages_in"] += 1
+    def _take(self, page: Page | BadArticle, part: DumpRange, shard: ArticleShard) -> None:
+        shard.counts["pages_in"] += 1
         try:
             if isinstance(page, BadArticle):
                 raise page
             if skip := self._skip(page):
-                counts[f"skipped_{skip}"] += 1
+                shard.counts[f"skipped_{skip}"] += 1
                 return
             article, bad = self._article(page)
         except BadArticle as error:
-            counts[f"dropped_{error.reason}"] += 1
-            dropped.write(_dropped(page, part, error))
+            shard.drop(_dropped(page, part, error))
             return
-        counts["articles_out"] += 1
-        counts["citations_out"] += len(article.citations)
-        counts["dropped_bad_url"] += len(bad)
-        self.ticker.add(items=1)
-        articles.write(article)
-        for url, reason in bad:
-            dropped.write(
-                Dropped("reference", article.id, None, STAGE, reason, part.name, detail=url)
-            )
+        shard.write(article, bad, part.name)
 
     def _skip(self, page: Page) -> str | None:
         """Why a page of the dump is no article to take at all."""
@@ -157,11 +127,7 @@ class ReadDump:
             return "namespace"
         if page.redirect is not None:
             return "redirect"
-        if self.settings.titles and normalise_title(page.title) not in _titles(
-            self.settings.titles
-        ):
-            return "not_selected"
-        return None
+        return None if is_selected(page.title, self.settings) else "not_selected"
 
     def _article(self, page: Page) -> tuple[Article, list[tuple[str, str]]]:
         parsed = parse_article(page.title, page.text)
@@ -173,7 +139,7 @@ class ReadDump:
             lead=parsed.lead,
             sections=[Section(*s) for s in parsed.sections],
             citations=parsed.citations,
-            split=split_of(title, SPLIT_FRACTIONS[self.settings.split]),
+            split=split_of(title, self.settings.fractions),
         ), parsed.bad_citations
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 FORMAT_VERSION = "1"
 SPLITS = ("train", "validation", "test")
+SOURCES = ("citation", "reference", "search")
 
 
 def _struct(**fields: pa.DataType) -> pa.StructType:
@@ -30,7 +31,10 @@ class Section(NamedTuple):
 
 
 class Article(NamedTuple):
-    """One Wikipedia article; `citations` are canonical URLs in article order."""
+    """One Wikipedia article; `citations` are canonical URLs in article order.
+
+    Of the original WikiSum files they are all its URLs, cited and searched.
+    """
 
     id: str
     title: str
@@ -42,7 +46,10 @@ class Article(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """An article wants a page: `source` is `citation` or `search`, `rank` its place there."""
+    """An article wants a page: `source` is one of `SOURCES`, `rank` its place in that list.
+
+    `reference` is of the original WikiSum files, which do not tell citations from search results.
+    """
 
     url: str
     article: str
@@ -145,6 +152,8 @@ class Sizes(NamedTuple):
     lead_words: int
     citation_documents: int
     citation_words: int
+    reference_documents: int
+    reference_words: int
     search_documents: int
     search_words: int
     paragraphs: int
@@ -239,6 +248,8 @@ SIZES = pa.schema(
         "lead_words": pa.int32(),
         "citation_documents": pa.int32(),
         "citation_words": pa.int32(),
+        "reference_documents": pa.int32(),
+        "reference_words": pa.int32(),
         "search_documents": pa.int32(),
         "search_words": pa.int32(),
         "paragraphs": pa.int32(),

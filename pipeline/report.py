@@ -18,7 +18,7 @@ from crawl.urls import url_key
 from pipeline import files
 from pipeline.join_pages import SIZES_FOLDER
 from pipeline.progress import Ticker
-from pipeline.records import SPLITS, Sizes
+from pipeline.records import SOURCES, SPLITS, Sizes
 from pipeline.run import Job, Stage, run_parts
 from pipeline.shards import ShardWriter, read_rows
 from pipeline.workspace import PartResult, StageResult, Workspace
@@ -162,7 +162,7 @@ def sizes(workspace: Workspace, stages: list[StageResult]) -> dict[str, Any]:
                 **{str(p): v for p, v in zip(PERCENTILES, points, strict=True)},
             }
     counts = joined.counts
-    words = sum(float(np.concatenate(columns[n]).sum()) for n in ("citation_words", "search_words"))
+    words = sum(float(np.concatenate(columns[f"{source}_words"]).sum()) for source in SOURCES)
     paragraphs = float(np.concatenate(columns["paragraphs"]).sum())
     described["words_per_paragraph"] = round(words / paragraphs, 2) if paragraphs else None
     described["kept_paragraphs_per_article"] = round(

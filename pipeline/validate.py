@@ -15,7 +15,7 @@ from crawl.urls import url_key
 from pipeline import files
 from pipeline.encode_subwords import MODEL
 from pipeline.manifest import read_manifest
-from pipeline.records import ARTICLE, DOCUMENT, DROPPED, EXAMPLE, SPLITS, WANTED
+from pipeline.records import ARTICLE, DOCUMENT, DROPPED, EXAMPLE, SOURCES, SPLITS, WANTED
 from pipeline.shards import read_rows
 from pipeline.tally import Tally, Unequal
 from pipeline.workspace import Workspace
@@ -134,6 +134,9 @@ def row_faults(
     urls = [d["url"] for d in documents]
     if len(set(urls)) != len(urls):
         yield "documents: a URL stands twice"
+    for document in documents:
+        if document["source"] not in SOURCES:
+            yield f"documents: {document['source']!r} is no source"
     for number, paragraph in enumerate(paragraphs):
         if not 0 <= paragraph["document"] < len(documents):
             yield f"paragraphs: {number} is of document {paragraph['document']}, which is not there"

@@ -77,17 +77,22 @@ def _text(value: object) -> str:
 
 
 def wanted_urls(
-    article: str, citations: list[str], searched: list[list[str]], corpus: str
+    article: str,
+    citations: list[str],
+    searched: list[list[str]],
+    corpus: str,
+    cited_as: str = "citation",
 ) -> tuple[list[Wanted], list[Dropped]]:
     """The pages that an article wants, each URL once, citations first; and the URLs that are none.
 
-    `citations` are canonical; each of `searched` is one list of results as it stood in its file.
+    `citations` are canonical, and `cited_as` their source; each of `searched` is one list of
+    results as it stood in its file.
     """
     wanted: dict[str, Wanted] = {}
     dropped = []
     if corpus != "search":
         for rank, url in enumerate(citations):
-            wanted.setdefault(url, Wanted(url, article, "citation", rank))
+            wanted.setdefault(url, Wanted(url, article, cited_as, rank))
     if corpus != "citations":
         rank = 0
         for raw in (url for results in searched for url in results):
@@ -127,6 +132,7 @@ class WantPages:
     out: str
     article_paths: list[str]
     search_files: list[InputFile]
+    cited_as: str
     corpus: str
     sliced: bool
     shard_count: int
@@ -179,7 +185,8 @@ class WantPages:
                     )
             return
         searched = [json.loads(plain)[1] for _, _, plain in results]
-        wanted, dropped = wanted_urls(article, json.loads(articles[0][2]), searched, self.corpus)
+        citations = json.loads(articles[0][2])
+        wanted, dropped = wanted_urls(article, citations, searched, self.corpus, self.cited_as)
         yield from wanted
         yield from dropped
         for path, row, _ in articles[1:]:

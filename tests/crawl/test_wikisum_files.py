@@ -13,6 +13,7 @@ from crawl.wikisum_files import (
     shard_of,
     split_of_shard,
 )
+from pipeline.options import SPLIT_TENTHS
 from tests.tfrecords import content, example, refs, tfrecord
 
 
@@ -96,8 +97,8 @@ def test_the_shard_that_a_name_tells(name, shard):
     ],
 )
 def test_splits_of_the_thousand_shards(split, ends):
-    shards = {name: [i for i in range(1000) if split_of_shard(Shard(i, 1000), split) == name]
-              for name in ends}  # fmt: skip
+    splits = [split_of_shard(Shard(i, 1000), SPLIT_TENTHS[split]) for i in range(1000)]
+    shards = {name: [i for i, s in enumerate(splits) if s == name] for name in ends}
     assert {n: (found[0], found[-1]) for n, found in shards.items()} == ends
     assert all(len(s) == s[-1] - s[0] + 1 for s in shards.values())
 

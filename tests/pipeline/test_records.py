@@ -26,7 +26,7 @@ ALL = [
     (document(), records.DOCUMENT),
     (records.Wanted("http://u.example/", "a", "search", 3), records.WANTED),
     (records.Dropped("record", None, None, "scan", "bad_record", "w", 7), records.DROPPED),
-    (records.Sizes("a", 1, 2, 3, 4, 5, 6, 0.5), records.SIZES),
+    (records.Sizes("a", 1, 2, 3, 4, 5, 6, 7, 8, 0.5), records.SIZES),
     (EXAMPLE, records.EXAMPLE),
 ]
 

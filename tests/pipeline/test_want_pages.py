@@ -71,7 +71,7 @@ def test_corpora(corpus, count):
 def test_the_keys_of_all_shards_are_sorted_from_one_to_the_next(tmp_path):
     urls = [f"http://{i}.example/" for i in range(300)]
     out, parts = str(tmp_path), Parts(str(tmp_path), str(tmp_path / "parts"))
-    want = WantPages(out, [], [], "combined", False, 7, {})
+    want = WantPages(out, [], [], "citation", "combined", False, 7, {})
     packed = defaultdict(list)
     cited = json.dumps([*urls, "http://en.wikipedia.org/wiki/A"])
     for article in ("aa", "bb"):
