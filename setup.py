@@ -17,7 +17,7 @@ setup(
     license="Apache-2.0",
     python_requires=">=3.11",
     packages=["crawl", "ranker", "graphs", "pipeline", "models"],
-    package_data={"crawl": ["*.json"], "models": ["*.html"]},
+    package_data={"crawl": ["*.json"], "pipeline": ["*.html"], "models": ["*.html"]},
     install_requires=[
         "apache-beam>=2.77",
         "beautifulsoup4>=4.13",

@@ -2,21 +2,21 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
 from models.baselines import BASELINES
 from models.metrics import METRICS, PERPLEXITY, summary_parts
 from models.significance import Floats, bootstrap, interval, randomisation_p, ratios
-from models.summary_files import BadSummaries, Summary
+from models.summary_files import BadSummaries
 from models.systems import System, baseline_systems, file_systems
+from ranker.progress import ProgressLine
 
-Watch = Callable[[Iterable[Summary], str, int | None], Iterable[Summary]]
 KEYS = tuple(metric.key for metric in METRICS)
 _MOST_LOG = 700.0  # exp of more is no float
 
@@ -86,14 +86,15 @@ class Evaluation(NamedTuple):
     parts_NK2M: Floats
 
 
-def score(system: System, stem: bool, watch: Watch) -> Scores:
+def score(system: System, stem: bool, to: TextIO) -> Scores:
     """What the summaries of a system measure. Raises BadSummaries for an id that stands twice."""
     ids: list[str] = []
     leads: list[bytes] = []
     parts: list[list[tuple[float, float]]] = []
     told: dict[str, Any] = {}
     seen: set[str] = set()
-    for row in watch(system.read(), system.name, system.row_count):
+    line = ProgressLine(system.name, "summaries", system.row_count, to)
+    for row in system.read():
         if row.id in seen:
             raise BadSummaries(f"{system.source}: {row.id} ({row.title}) stands there twice")
         if not ids:
@@ -107,6 +108,8 @@ def score(system: System, stem: bool, watch: Watch) -> Scores:
         leads.append(hashlib.blake2b(row.lead.encode(), digest_size=16).digest())
         measured = summary_parts(row, stem)
         parts.append([measured[key] for key in KEYS])
+        line.draw(len(ids))
+    line.say(f"{system.name:<9} {len(ids):,} summaries scored")
     array = np.array(parts, dtype=np.float64).reshape(len(ids), len(KEYS), 2)
     return Scores(ids, array.transpose(0, 2, 1), leads, told)
 
@@ -131,24 +134,24 @@ def shared_ids(systems: Sequence[System], scores: Sequence[Scores]) -> list[str]
 
 
 def evaluate(
-    paths: Sequence[Path], data: str | None, settings: EvaluationSettings, watch: Watch
+    paths: Sequence[Path], data: str | None, settings: EvaluationSettings, to: TextIO
 ) -> tuple[Evaluation, list[System]]:
     """Every figure of the files' systems, and of the baselines where there is `data`.
 
     All is counted over the examples that every system has; each system's `left_out` tells how many
-    more it has. Raises BadSummaries for wrong data, ValueError and FileNotFoundError for a wrong
-    call.
+    more it has. Progress is told to `to`.
+    Raises BadSummaries for wrong data, ValueError and FileNotFoundError for a wrong call.
     """
     if not paths and data is None:
         raise ValueError("name a file of summaries, or --data for the baselines alone")
     systems = file_systems(paths)
-    scores = [score(system, settings.stem, watch) for system in systems]
+    scores = [score(system, settings.stem, to) for system in systems]
     if data is not None:
         ids = set(shared_ids(systems, scores)) if systems else None
         for baseline in baseline_systems(
             settings.baselines, data, settings.split, ids, settings.max_paragraphs
         ):
-            told = score(baseline, settings.stem, watch)
+            told = score(baseline, settings.stem, to)
             if ids is not None and (missing := ids.difference(told.ids)):
                 raise BadSummaries(
                     f"{len(missing)} of {len(ids)} examples of {systems[0].source} are not in "

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from models.baselines import baseline_summaries
 from models.summary_files import BadSummaries, Summary, count_summaries, read_summaries
+from ranker.shards import row_groups, split_shards
 
 
 class System(NamedTuple):
@@ -15,7 +16,7 @@ class System(NamedTuple):
 
     name: str
     read: Callable[[], Iterator[Summary]]
-    row_count: int | None
+    row_count: int
     source: str
     is_baseline: bool = False
 
@@ -56,11 +57,14 @@ def baseline_systems(
     max_paragraphs: int | None,
 ) -> list[System]:
     """Baselines (`models/baselines.py`) on the examples of a split that have these ids, or all."""
+    count = (
+        len(ids) if ids is not None else sum(g.rows for g in row_groups(split_shards(data, split)))
+    )
     return [
         System(
             name,
             partial(baseline_summaries, name, data, split, ids, max_paragraphs),
-            len(ids) if ids is not None else None,
+            count,
             f"{data}, split {split}",
             is_baseline=True,
         )

@@ -355,7 +355,7 @@ def finish(job: Job, stages: list[StageResult]) -> dict[str, Any]:
     report.write_report(job, stages, encoded)
     language = joined.facts["settings"]["language"]
     write_card(job.workspace, language, report.split_rows(encoded), joined)
-    return write_manifest(job.workspace, stages, [report.REPORT, CARD])
+    return write_manifest(job.workspace, stages, [report.PAGE, report.REPORT, CARD])
 
 
 def build(

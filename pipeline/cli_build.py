@@ -99,7 +99,7 @@ def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 
 def report(args: argparse.Namespace, beam_flags: list[str]) -> int:
-    """Write report/report.json of a finished build again, and print the summary."""
+    """Write report/ of a finished build again, the page and its JSON, and print the summary."""
     from pipeline import build as flow
     from pipeline import summary
 

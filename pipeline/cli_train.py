@@ -2,17 +2,11 @@
 
 import argparse
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pipeline.cli import DONE, Commands
 from pipeline.cli_ranker import add_train_ranker_flags, train_ranker
 from pipeline.errors import JobFailed
-from pipeline.progress import watched
-
-if TYPE_CHECKING:
-    from models.summary_files import Summary
 
 
 def evaluate_summaries(args: argparse.Namespace) -> int:
@@ -36,11 +30,8 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
         given["baselines"] = tuple(filter(None, args.baselines.split(",")))
     settings = EvaluationSettings(stem=not args.no_stem, **given)
 
-    def watch(rows: Iterable["Summary"], name: str, total: int | None) -> Iterable["Summary"]:
-        return watched(rows, name, "summaries", total, sys.stderr)
-
     try:
-        evaluation, systems = evaluate(args.summaries, args.data, settings, watch)
+        evaluation, systems = evaluate(args.summaries, args.data, settings, sys.stderr)
         if args.out is not None:
             write_evaluation(args.out, evaluation, systems)
     except BadSummaries as error:

@@ -32,8 +32,13 @@ def identity(inputs: list[InputFile]) -> list[list[Any]]:
 
 
 def described(inputs: list[InputFile]) -> list[dict[str, Any]]:
-    """The files as the manifest names them."""
-    return [{"name": f.name, "path": f.path, "bytes": f.size_bytes} for f in inputs]
+    """The files as the manifest names them; their paths hold wherever it is read from."""
+    return [{"name": f.name, "path": whole_path(f.path), "bytes": f.size_bytes} for f in inputs]
+
+
+def whole_path(path: str) -> str:
+    """The path from the root on; a remote one as it is."""
+    return path if is_remote(path) else os.path.abspath(path)
 
 
 def is_remote(path: str) -> bool:
@@ -105,7 +110,7 @@ def expand(patterns: list[str]) -> list[InputFile]:
             if not is_remote(match.path) and os.path.isdir(match.path):
                 raise IsADirectoryError(f"is a folder, not a file: {match.path}")
             found[match.path] = (match.size_in_bytes, match.last_updated_in_seconds)
-    whole = {path: path if is_remote(path) else os.path.abspath(path) for path in found}
+    whole = {path: whole_path(path) for path in found}
     root = os.path.commonpath([os.path.dirname(p) for p in whole.values()]) if found else ""
     return sorted(InputFile(os.path.relpath(whole[p], root), p, *found[p]) for p in found)
 

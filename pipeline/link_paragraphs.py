@@ -72,8 +72,10 @@ class LinkShard:
             writer.write(example)
             counts["examples_out"] += 1
             counts["paragraphs_linked"] += len(example.paragraphs)
-            for name in ("similarity_graph", "discourse_graph"):
-                graph = getattr(example, name)
-                counts[f"{name.removesuffix('_graph')}_edges_out"] += len(graph["weight"])
+            for name in ("similarity", "discourse"):
+                graph = getattr(example, f"{name}_graph")
+                linked = set(graph["source"]).union(graph["target"])
+                counts[f"{name}_edges_out"] += len(graph["weight"])
+                counts[f"{name}_paragraphs_alone"] += len(example.paragraphs) - len(linked)
             self.ticker.add(items=len(example.paragraphs), work=1)
         batch.clear()

@@ -8,12 +8,10 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from typing import TextIO, TypeVar
+from collections.abc import Iterator
+from typing import TextIO
 
 from ranker.progress import clock
-
-Item = TypeVar("Item")
 
 _WRITE_EVERY_SECONDS = 0.3
 _PLAIN_LINE_EVERY_SECONDS = 10.0
@@ -108,23 +106,4 @@ def drawn(
         thread.join()
         if live:
             to.write("\r\x1b[K")
-        to.flush()
-
-
-def watched(
-    items: Iterable[Item], stage: str, unit: str, total: int | None, to: TextIO
-) -> Iterator[Item]:
-    """The items, and the progress of whoever takes them: for work done in this process alone."""
-    start = told = time.monotonic()
-    live = to.isatty()
-    for count, item in enumerate(items):
-        now = time.monotonic()
-        if now - told > (0.5 if live else _PLAIN_LINE_EVERY_SECONDS):
-            told = now
-            line = progress_line(stage, unit, count, count / total if total else None, now - start)
-            to.write(f"\r\x1b[K{line}" if live else line + "\n")
-            to.flush()
-        yield item
-    if live and told > start:
-        to.write("\r\x1b[K")
         to.flush()

@@ -3,7 +3,7 @@
 from typing import Any, TextIO
 
 from pipeline.records import SPLITS
-from pipeline.report import REPORT, funnel
+from pipeline.report import PAGE, funnel
 from ranker.progress import clock
 
 
@@ -25,7 +25,7 @@ def summary_lines(manifest: dict[str, Any], out: str) -> list[str]:
     }
     lines.append("examples: " + ", ".join(f"{n:,} {split}" for split, n in rows.items()))
     lines.append(f"time: {clock(sum(manifest['seconds'].values()))}")
-    lines.append(f"look next: {out}/README.md, {out}/{REPORT}, wikisum validate {out}")
+    lines.append(f"look next: {out}/README.md, {out}/{PAGE}, wikisum validate {out}")
     return lines
 
 

@@ -40,9 +40,10 @@ def run(*words: object) -> subprocess.CompletedProcess:
 
 
 def digests(out: Path) -> dict[str, str]:
-    """SHA-256 of all data files of a dataset."""
+    """SHA-256 of all data files of a dataset, and of its report."""
     paths = [p for p in out.rglob("*") if p.is_file() and ".work" not in p.parts]
-    data = [p for p in paths if p.suffix in (".parquet", ".model", ".vocab")]
+    suffixes = (".parquet", ".model", ".vocab", ".html")
+    data = [p for p in paths if p.suffix in suffixes or p.name == "report.json"]
     return {str(p.relative_to(out)): hashlib.sha256(p.read_bytes()).hexdigest() for p in data}
 
 
@@ -267,6 +268,16 @@ def test_report_tells_the_funnel_and_it_adds_up(built):
     assert report["sizes"]["lead_words"]["100"] > report["sizes"]["lead_words"]["20"] > 10
     assert 0 < report["sizes"]["rouge1_recall"]["mean"] < 1
     assert report["leakage"]["test_urls"] >= report["leakage"]["test_urls_in_train"] > 0
+    assert sum(report["histograms"]["lead_words"]["counts"]) == sum(report["splits"].values())
+    similarity = report["graphs"]["similarity"]
+    assert similarity["paragraphs"] > similarity["paragraphs_alone"] > 0 < similarity["edges"]
+    reasons = Counter((r["kind"], r["stage"], r["reason"]) for r in dropped(built))
+    told = Counter((r["kind"], r["stage"], r["reason"]) for r in report["dropped"])
+    assert told == {reason: min(number, 5) for reason, number in reasons.items()}
+    manifest = json.loads((built / "manifest.json").read_text())
+    assert {"report/index.html", "report/report.json"} <= set(manifest["others"])
+    page = (built / "report" / "index.html").read_text()
+    assert f'<a href="{(GOLDEN / "sample-pages-00000.warc.gz").as_uri()}">' in page
     card = (built / "README.md").read_text()
     assert card.startswith("---\n")
     assert "examples/validation-*.parquet" in card

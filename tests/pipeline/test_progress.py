@@ -38,13 +38,3 @@ def test_a_stage_that_fails_stops_the_drawing(tmp_path):
 
     with pytest.raises(KeyError):
         fail()
-
-
-def test_watched_items_are_those_given_and_their_progress_is_told(monkeypatch):
-    clock = iter(range(0, 1000, 6))
-    monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(clock)))
-    to = io.StringIO()
-    assert list(progress.watched("abcd", "ht", "summaries", 4, to)) == list("abcd")
-    first, second = to.getvalue().splitlines()
-    assert first.startswith("ht         25%  1 summaries  0.1/s")
-    assert second.startswith("ht         75%  3 summaries")
