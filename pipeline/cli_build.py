@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.cli import DONE, FAILED, Commands
 from pipeline.cli_job import add_job_flags, done_stage, open_job
+from pipeline.cli_ranker import add_rank_flags, rank
 
 if TYPE_CHECKING:
     from pipeline.options import Settings
@@ -255,5 +256,6 @@ def add_commands(commands: Commands) -> None:
     commands.add_beam("scan", scan, _add_scan_flags, add_job_flags)
     commands.add_beam("examples", examples, _add_example_flags, add_job_flags)
     commands.add_beam("tokenize", tokenize, _add_vocab_flags, add_job_flags)
+    commands.add_beam("rank", rank, add_rank_flags, add_job_flags)
     commands.add_beam("report", report, add_job_flags)
     commands.add("validate", validate, _add_dataset)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.cli import DONE
+from pipeline.cli_job import open_job
 from pipeline.errors import JobFailed
 
 
@@ -29,6 +30,25 @@ def train_ranker(args: argparse.Namespace) -> int:
         train(args.data, args.out, model, fit, args.device, sys.stderr)
     except FloatingPointError as error:
         raise JobFailed(str(error)) from error
+    return DONE
+
+
+def rank(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Rank the paragraphs of a dataset again, by any method or the learned ranker, and cut them.
+
+    Graphs and subword ids follow the new order; vocabulary, report and card are carried along. A
+    run that was killed goes on. Flags after -- are Beam's.
+    """
+    from pipeline.options import RankSettings
+    from pipeline.rank_dataset import rank_dataset
+
+    settings = RankSettings(args.method or "", **_given(args, "rank"))
+    with open_job(args, beam_flags) as job:
+        manifest = rank_dataset(job, args.data, settings, args.model, args.device)
+    counts = manifest["counts"]["rank"]
+    kept, total = counts.get("paragraphs_out", 0), counts.get("paragraphs_in", 0)
+    print(f"{args.out}: {counts.get('examples_out', 0):,} examples, "
+          f"{kept:,} of {total:,} paragraphs kept")  # fmt: skip
     return DONE
 
 
@@ -69,6 +89,23 @@ def add_train_ranker_flags(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(flag, dest=name, type=kind, metavar=kind.__name__.upper(), help=text)
     parser.add_argument("--bidirectional", dest="model.bidirectional", action="store_true",
                         default=None, help="LSTMs in both directions")  # fmt: skip
+    add_device_flag(parser)
+
+
+def add_rank_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `wikisum rank`."""
+    parser.add_argument("--data", required=True, metavar="DIR",
+                        help="dataset, or its folder examples; local, gs:// or s3://")  # fmt: skip
+    by = parser.add_mutually_exclusive_group(required=True)
+    by.add_argument("--method", metavar="NAME",
+                    help="identity, random, tfidf, tfidf_cosine, textrank, lexrank, "
+                    "lexrank_continuous, sumbasic; with the lead, as bounds: cheating, oracle"
+                    )  # fmt: skip
+    by.add_argument("--model", metavar="RUN", help="folder of a trained ranker")
+    parser.add_argument("--max-paragraphs", dest="rank.max_paragraphs", type=int, metavar="N",
+                        help="paragraphs to keep, best first (default 40)")  # fmt: skip
+    parser.add_argument("--seed", dest="rank.seed", type=int, metavar="N",
+                        help="of the method random (default 0)")  # fmt: skip
     add_device_flag(parser)
 
 

@@ -161,6 +161,21 @@ class SearchSettings:
 
 
 @dataclass(frozen=True)
+class RankSettings:
+    """How examples are ranked again; `model` is a hash of a learned ranker, `seed` for `random`."""
+
+    method: str
+    model: str | None = None
+    max_paragraphs: int = 40
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _require(
+            self.max_paragraphs > 0, f"--max-paragraphs must be over 0, not {self.max_paragraphs}"
+        )
+
+
+@dataclass(frozen=True)
 class Settings:
     """The settings of a whole build."""
 

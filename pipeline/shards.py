@@ -82,3 +82,9 @@ def read_rows(path: str, columns: list[str] | None = None) -> Iterator[dict[str,
         file = pq.ParquetFile(raw)
         for group in range(file.num_row_groups):
             yield from file.read_row_group(group, columns=columns).to_pylist()
+
+
+def row_count(path: str) -> int:
+    """The number of rows of a Parquet file, from its footer."""
+    with open_input(path) as raw:
+        return int(pq.ParquetFile(raw).metadata.num_rows)

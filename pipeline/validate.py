@@ -67,10 +67,12 @@ def _faults(workspace: Workspace) -> Iterator[tuple[str, str]]:
             yield "file", f"{path}: is missing"
     if len(sound) == len(manifest["files"]):
         vocab_size = _vocab_size(workspace, manifest)
-        threshold = manifest["settings"]["examples"]["paragraph_clone_threshold"]
+        joined = manifest["settings"].get("examples", {"paragraph_clone_threshold": 1.0})
+        threshold = joined["paragraph_clone_threshold"]
         yield from _example_faults(workspace, sound, vocab_size, threshold)
         rows = {path: told["rows"] for path, told in manifest["files"].items()}
-        yield from _fate_faults(workspace, rows)
+        if "derived_from" not in manifest:  # fates stand where that one was made from
+            yield from _fate_faults(workspace, rows)
         yield from _count_faults(workspace, sound, manifest)
 
 
@@ -254,12 +256,15 @@ def _count_faults(
     for path in paths:
         rows[path.split("/")[0]] += manifest["files"][path]["rows"]
     counts = manifest["counts"]
-    for folder, stage, name in (
+    made = [
         ("articles", "articles", "articles_out"),
         ("wanted", "wanted", "references_out"),
         ("documents", "scan", "documents_out"),
         ("examples", "examples", "examples_out"),
-    ):
+    ]
+    if "derived_from" in manifest:
+        made = [("examples", "rank", "examples_out")]
+    for folder, stage, name in made:
         if rows[folder] != counts[stage].get(name, 0):
             yield "count", f"{folder}: {rows[folder]} rows, but {name} is {counts[stage].get(name)}"
     dropped = Counter[str]()

@@ -113,3 +113,4 @@ METHODS: dict[str, Callable[[_Article], list[float]]] = {
     "oracle": _oracle,
 }
 METHODS_WITH_LEAD = frozenset({"cheating", "oracle"})
+LEARNED = "lstm"  # the name of the trained ranker (`ranker.score`), which is no function here

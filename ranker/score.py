@@ -65,12 +65,15 @@ class Scorer:
         self._device = device
 
     @classmethod
-    def load(cls, run: Path, device: str = "auto") -> "Scorer":
+    def load(cls, run: Path, device: str = "auto", threads: int | None = None) -> "Scorer":
         """The best model of a training run; needs `best.pt` and `vocab.model` of its folder.
 
+        `threads` of this process work on a processor from now on, if that is said.
         Raises FileNotFoundError or ValueError if the folder holds no such run.
         """
         place = device_of(device)
+        if threads is not None:
+            torch.set_num_threads(threads)
         state = load_checkpoint(run / BEST, KIND, place)
         model = Ranker(RankerSettings(**state["settings"]["model"]))
         model.load_state_dict(state["model"])

@@ -283,6 +283,30 @@ def test_report_tells_the_funnel_and_it_adds_up(built):
     assert "examples/validation-*.parquet" in card
 
 
+def test_ranked_again_it_keeps_card_report_and_history(built, tmp_path, capsys):
+    out = tmp_path / "ranked"
+    ranking = ["rank", "--method", "lexrank", "--max-paragraphs", "3", "--workers", "1"]
+    assert main([*ranking, "--data", str(built), "--out", str(out)]) == 0
+    assert main(["validate", str(out)]) == 0
+    rows = ds.dataset(out / "examples").to_table().to_pylist()
+    assert len(rows) == len(ds.dataset(built / "examples").to_table())
+    assert max(len(row["paragraphs"]) for row in rows) == 3
+    manifest, old = (json.loads((d / "manifest.json").read_text()) for d in (out, built))
+    assert {k: v for k, v in manifest["settings"].items() if k != "rank"} == old["settings"]
+    whole = (built / "manifest.json").read_bytes()
+    assert manifest["derived_from"] == hashlib.sha256(whole).hexdigest()
+    card = (out / "README.md").read_text()
+    assert card.startswith("---\n")
+    assert "by the method lexrank" in card
+    assert {p.name for p in (out / "report").iterdir()} == {"report.json", "index.html"}
+    shutil.copytree(built, tmp_path / "copy", copy_function=shutil.copy2)
+    (tmp_path / "copy" / "manifest.json").unlink()
+    assert main([*ranking, "--data", str(tmp_path / "copy"), "--out", str(out)]) == 2
+    assert "its build is not finished" in capsys.readouterr().err
+    assert main([*ranking, "--data", str(out), "--out", str(built)]) == 2
+    assert "--out holds a build" in capsys.readouterr().err
+
+
 def rewrite(out: Path, path: Path, change) -> None:
     """Change the first row of a shard and make the manifest agree with the file."""
     rows = pq.read_table(path).to_pylist()
