@@ -50,7 +50,6 @@ _FUNCTION_WORDS = {
         "sv": "och i att det som en på är av för med den till har de inte om ett var från",
     }.items()
 }
-_T2T_TOKENS = re.compile(r"[^\W_]+|[!-/:-@\[-`{-~]")
 
 
 def drop_reason(paragraph: str, language: str | None = None) -> str | None:
@@ -79,27 +78,6 @@ def drop_reason(paragraph: str, language: str | None = None) -> str | None:
     if language is not None and not _in_language(paragraph, language):
         return "other_language"
     return None
-
-
-def t2t_drop_reason(paragraph: str) -> str | None:
-    """The filter of the original dataset to the letter: 6 tokens, an ASCII letter, a sentence.
-
-    A sentence is a `.` token that closes at least three purely alphabetic tokens.
-    """
-    tokens = _T2T_TOKENS.findall(paragraph.lower())
-    if len(tokens) < MIN_WORDS:
-        return "too_short"
-    if not re.search("[a-z]", paragraph.lower()):
-        return "no_letters"
-    count = 0
-    for token in tokens:
-        if token == ".":
-            if count >= 3:
-                return None
-            count = 0
-        elif token.isalpha():
-            count += 1
-    return "no_sentence"
 
 
 def _word_count(paragraph: str) -> int:

@@ -353,7 +353,7 @@ def finish(job: Job, stages: list[StageResult]) -> dict[str, Any]:
     by_name = {stage.stage: stage for stage in stages}
     encoded, joined = by_name["tokenize"], by_name["examples"]
     report.write_report(job, stages, encoded)
-    language = joined.facts["settings"]["language"]
+    language = by_name["articles"].facts["language"]
     write_card(job.workspace, language, report.split_rows(encoded), joined)
     return write_manifest(job.workspace, stages, [report.PAGE, report.REPORT, CARD])
 

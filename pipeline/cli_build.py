@@ -159,19 +159,16 @@ def _settings(args: argparse.Namespace) -> "Settings":
     given = dict(vars(args))
     given["articles.titles"], given["vocab.vocab"] = given.get("titles"), given.get("vocab")
 
-    def group(kind: Any, name: str) -> Any:
-        flags = {f.name: given.get(f"{name}.{f.name}") for f in dataclasses.fields(kind)}
-        return kind(**{flag: value for flag, value in flags.items() if value is not None})
+    base = options.LIKE_T2T if given.get("like_t2t") else options.Settings()
 
-    return options.Settings(
-        group(options.ArticleSettings, "articles"),
-        group(options.WantedSettings, "wanted"),
-        group(options.ScanSettings, "scan"),
-        group(options.ExampleSettings, "examples"),
-        group(options.GraphSettings, "graphs"),
-        group(options.VocabSettings, "vocab"),
-        given.get("shards"),
-    )
+    def group(name: str) -> Any:
+        default = getattr(base, name)
+        flags = {f.name: given.get(f"{name}.{f.name}") for f in dataclasses.fields(default)}
+        told = {flag: value for flag, value in flags.items() if value is not None}
+        return dataclasses.replace(default, **told)
+
+    groups = [f.name for f in dataclasses.fields(base) if f.name != "shards"]
+    return options.Settings(**{name: group(name) for name in groups}, shards=given.get("shards"))
 
 
 def _add_article_flags(parser: argparse.ArgumentParser) -> None:
@@ -224,7 +221,10 @@ def _add_example_flags(parser: argparse.ArgumentParser) -> None:
         ("examples.max_documents", int, "documents an article may have (default 500)"),
         ("examples.max_paragraphs", int, "paragraphs to keep, best first (default 100)"),
         ("examples.max_tokens", int, "words to keep, best paragraphs first (default no limit)"),
+        ("examples.language", str, "language of pages (default that of the articles; any: all)"),
+        ("examples.text_rule", str, "plain (default) or t2t: lower case, spaced punctuation"),
         ("graphs.similarity_threshold", float, "least weight of an edge (default 0.2)"),
+        ("graphs.graph_paragraphs", int, "paragraphs to link, best first (default all)"),
         ("shards", int, "training shards; other splits by their share (default by size, >= 8)"),
     ]  # fmt: skip
     for name, kind, text in flags:
@@ -233,6 +233,14 @@ def _add_example_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--require-citation", dest="examples.require_citation",
                        action="store_true", default=None,
                        help="drop articles of which no cited page was found")  # fmt: skip
+    group.add_argument("--keep-duplicates", dest="examples.keep_duplicates",
+                       action="store_true", default=None,
+                       help="keep a paragraph that stands in several pages each time")  # fmt: skip
+
+
+def _add_preset_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--like-t2t", action="store_true",
+                        help="text rules of the original code; other flags go before")  # fmt: skip
 
 
 def _add_vocab_flags(parser: argparse.ArgumentParser) -> None:
@@ -251,10 +259,10 @@ def _add_dataset(parser: argparse.ArgumentParser) -> None:
 def add_commands(commands: Commands) -> None:
     """Add the commands of this file."""
     flags = (_add_article_flags, _add_scan_flags, _add_example_flags, _add_vocab_flags)
-    commands.add_beam("build", build, *flags, add_job_flags)
+    commands.add_beam("build", build, _add_preset_flags, *flags, add_job_flags)
     commands.add_beam("articles", articles, _add_article_flags, add_job_flags)
-    commands.add_beam("scan", scan, _add_scan_flags, add_job_flags)
-    commands.add_beam("examples", examples, _add_example_flags, add_job_flags)
+    commands.add_beam("scan", scan, _add_preset_flags, _add_scan_flags, add_job_flags)
+    commands.add_beam("examples", examples, _add_preset_flags, _add_example_flags, add_job_flags)
     commands.add_beam("tokenize", tokenize, _add_vocab_flags, add_job_flags)
     commands.add_beam("rank", rank, add_rank_flags, add_job_flags)
     commands.add_beam("report", report, add_job_flags)

@@ -20,15 +20,16 @@ BATCH_EXAMPLES = 32
 
 def link(examples: list[Example], settings: GraphSettings) -> list[Example]:
     """The examples with their graphs; entities are recognised in one batch over all of them."""
-    entities = iter(paragraph_entities([p.text for e in examples for p in e.paragraphs]))
+    firsts = [example.paragraphs[: settings.graph_paragraphs] for example in examples]
+    entities = iter(paragraph_entities([p.text for first in firsts for p in first]))
     linked = []
-    for example in examples:
-        texts = [p.text for p in example.paragraphs]
+    for example, first in zip(examples, firsts, strict=True):
+        texts = [p.text for p in first]
         similarity = similarity_graph(texts, settings.similarity_threshold)
         discourse = discourse_graph(
             texts,
-            [p.document for p in example.paragraphs],
-            [p.position for p in example.paragraphs],
+            [p.document for p in first],
+            [p.position for p in first],
             [next(entities) for _ in texts],
         )
         linked.append(

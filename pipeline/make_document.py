@@ -4,7 +4,8 @@ from collections import Counter
 
 from crawl.errors import BadPage, BadUrl
 from crawl.html import read_page
-from crawl.paragraphs import drop_reason, split_long, t2t_drop_reason
+from crawl.paragraphs import drop_reason, split_long
+from crawl.t2t import t2t_drop_reason
 from crawl.urls import canonical_url
 from crawl.warc import Capture, Rejected
 from pipeline.options import ScanSettings
@@ -22,7 +23,7 @@ def make_document(
     except BadPage as error:
         return drop_record(item.url, error.reason, stage, file, item.offset, str(error))
     kept = []
-    for paragraph in (part for whole in page.paragraphs for part in split_long(whole)):
+    for paragraph in _pieces(page.paragraphs, settings):
         reason = _drop_reason(paragraph, settings)
         counts[f"paragraphs_{reason or 'kept'}"] += 1
         if reason is None:
@@ -42,6 +43,13 @@ def make_document(
         digest=item.digest,
         fetched_at=item.fetched_at,
     )
+
+
+def _pieces(paragraphs: list[str], settings: ScanSettings) -> list[str]:
+    """The paragraphs, long ones in pieces; the rule of the original leaves them whole."""
+    if settings.paragraph_rule == "t2t":
+        return paragraphs
+    return [piece for paragraph in paragraphs for piece in split_long(paragraph)]
 
 
 def _drop_reason(paragraph: str, settings: ScanSettings) -> str | None:

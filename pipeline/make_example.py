@@ -4,8 +4,9 @@ from collections import Counter
 from typing import NamedTuple
 
 from crawl.clones import article_shingles, clone_score, lead_bigrams, paragraph_clone_score
+from crawl.t2t import t2t_text
 from crawl.tokens import terms
-from pipeline.options import ExampleSettings
+from pipeline.options import ANY_LANGUAGE, ExampleSettings
 from pipeline.records import (
     SOURCES,
     Article,
@@ -14,6 +15,7 @@ from pipeline.records import (
     Example,
     Paragraph,
     Reference,
+    Section,
     Sizes,
 )
 from ranker.rouge import rouge1_recall, rouge2_recall
@@ -21,6 +23,7 @@ from ranker.select import best_within
 from ranker.tfidf import tfidf_scores
 
 STAGE = "examples"
+_Pooled = tuple[str, int, int]  # a paragraph's text, its document, its position there
 
 
 class Found(NamedTuple):
@@ -45,7 +48,7 @@ def make_example(article: Article, found: list[Found], settings: ExampleSettings
     counts: Counter[str] = Counter(articles_in=1, references_in=len(found))
     dropped: list[Dropped] = []
     references: list[Reference] = []
-    pool: list[tuple[str, int, int]] = []  # text, document, position
+    pool: list[_Pooled] = []
     seen: set[tuple[str, ...]] = set()
     texts = [s.text for s in article.sections]
     shingles = article_shingles(article.lead, texts, settings.clone_rule)
@@ -78,6 +81,8 @@ def make_example(article: Article, found: list[Found], settings: ExampleSettings
                 score,
             )
         )
+    if settings.text_rule == "t2t":
+        article, pool = _as_t2t(article, pool)
     fate = _article_reason(references, settings)
     if fate is None:
         example = _ranked(article, references, pool, settings)
@@ -107,7 +112,7 @@ def _document_reason(
     document: Document, score: float, kept: int, settings: ExampleSettings
 ) -> str | None:
     """Why a document is no source for its article, or None."""
-    if settings.language and document.language and document.language != settings.language:
+    if document.language and settings.language not in (None, ANY_LANGUAGE, document.language):
         return "other_language"
     if score > settings.clone_threshold:
         return "clone"
@@ -126,7 +131,7 @@ def _paragraph_reason(
     words = tuple(terms(text))
     if paragraph_clone_score(words, bigrams) > settings.paragraph_clone_threshold:
         return "clone"
-    if words in seen:
+    if words in seen and not settings.keep_duplicates:
         return "duplicate"
     seen.add(words)
     return None
@@ -141,10 +146,20 @@ def _article_reason(references: list[Reference], settings: ExampleSettings) -> s
     return None
 
 
+def _as_t2t(article: Article, pool: list[_Pooled]) -> tuple[Article, list[_Pooled]]:
+    """The article and the paragraphs with their text as the original dataset has it."""
+    changed = article._replace(
+        title=t2t_text(article.title),
+        lead=t2t_text(article.lead),
+        sections=[Section(t2t_text(s.title), s.level, t2t_text(s.text)) for s in article.sections],
+    )
+    return changed, [(t2t_text(text), document, place) for text, document, place in pool]
+
+
 def _ranked(
     article: Article,
     references: list[Reference],
-    pool: list[tuple[str, int, int]],
+    pool: list[_Pooled],
     settings: ExampleSettings,
 ) -> Example:
     """The example with its best paragraphs: by score, then document order, then position."""
@@ -169,9 +184,7 @@ def _ranked(
     )
 
 
-def _sizes(
-    article: Article, references: list[Reference], pool: list[tuple[str, int, int]]
-) -> Sizes:
+def _sizes(article: Article, references: list[Reference], pool: list[_Pooled]) -> Sizes:
     """What the article's input measures before it is ranked and cut."""
     words = Counter[str]()
     for text, document, _ in pool:

@@ -10,6 +10,8 @@ CORPORA = ("citations", "search", "combined")
 QUERIES = ("titles", "sections")
 CLONE_RULES = ("calibrated", "literal")
 PARAGRAPH_RULES = ("prose", "t2t")
+TEXT_RULES = ("plain", "t2t")
+ANY_LANGUAGE = "any"
 SPLIT_FRACTIONS = {
     "wikisum": (0.8, 0.1, 0.1),  # Liu et al. 2018, section 3
     "hierarchical": (0.9539, 0.0230, 0.0231),  # Liu & Lapata 2019, section 4
@@ -87,9 +89,15 @@ class ScanSettings:
 
 @dataclass(frozen=True)
 class ExampleSettings:
-    """How documents and articles become examples."""
+    """How documents and articles become examples.
+
+    Pages in another language than `language`, the dump's if it is None, are dropped, but none if it
+    is `any`. `text_rule` is what becomes of the text of articles and paragraphs.
+    """
 
     language: str | None = None
+    text_rule: str = "plain"
+    keep_duplicates: bool = False
     clone_rule: str = "calibrated"
     clone_threshold: float = 0.5
     paragraph_clone_threshold: float = 0.8
@@ -101,6 +109,9 @@ class ExampleSettings:
     def __post_init__(self) -> None:
         _require(
             self.clone_rule in CLONE_RULES, f"--clone-rule must be one of {', '.join(CLONE_RULES)}"
+        )
+        _require(
+            self.text_rule in TEXT_RULES, f"--text-rule must be one of {', '.join(TEXT_RULES)}"
         )
         _require_share("clone-threshold", self.clone_threshold)
         _require_share("paragraph-clone-threshold", self.paragraph_clone_threshold)
@@ -114,12 +125,15 @@ class ExampleSettings:
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """How paragraphs are linked."""
+    """How paragraphs are linked; only the first `graph_paragraphs` are, or all if it is None."""
 
     similarity_threshold: float = 0.2
+    graph_paragraphs: int | None = None
 
     def __post_init__(self) -> None:
         _require_share("similarity-threshold", self.similarity_threshold)
+        most = self.graph_paragraphs
+        _require(most is None or most > 0, f"--graph-paragraphs must be over 0, not {most}")
 
 
 @dataclass(frozen=True)
@@ -193,3 +207,22 @@ class Settings:
     def as_dict(self) -> dict:
         """Plain values, for the manifest."""
         return dataclasses.asdict(self)
+
+
+# The text rules of the original dataset's code: all text of a page, its filter of paragraphs, lower
+# case with spaced punctuation, no page or paragraph dropped as a copy or for its language, up to a
+# million words (there: subwords) of paragraphs in the order of the tf-idf sum. It had no graphs.
+LIKE_T2T = Settings(
+    scan=ScanSettings(extractor="soup", paragraph_rule="t2t"),
+    examples=ExampleSettings(
+        language=ANY_LANGUAGE,
+        text_rule="t2t",
+        keep_duplicates=True,
+        clone_threshold=1.0,
+        paragraph_clone_threshold=1.0,
+        max_documents=100_000,
+        max_paragraphs=(1 << 15) - 1,
+        max_tokens=1_000_000,
+    ),
+    graphs=GraphSettings(graph_paragraphs=100),
+)

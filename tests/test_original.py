@@ -3,6 +3,8 @@
 import bz2
 import io
 import json
+import math
+import string
 from pathlib import Path
 
 import pyarrow.dataset as ds
@@ -18,6 +20,7 @@ from tests import tfrecords
 from tests.conftest import GOLDEN
 
 SHARDS = 10
+ASCII = set(string.ascii_letters + string.digits)
 PAGES = ["--warcs", str(GOLDEN / "sample-*.gz"), "--search-results", str(GOLDEN / "search.jsonl"),
          "--vocab-size", "500", "--workers", "1"]  # fmt: skip
 
@@ -173,3 +176,40 @@ def test_a_corpus_that_the_files_do_not_tell(original, tmp_path, capfd):
     command = ["build", *flags(original), *PAGES, "--out", str(tmp_path / "out")]
     assert main([*command, "--corpus", "citations"]) == 2
     assert "do not tell citations from search results" in capfd.readouterr().err
+
+
+def original_order(title: str, texts: list[str]) -> list[str]:
+    """Paragraphs by the original's score, written from its description."""
+
+    def tokens(text: str) -> list[str]:
+        return "".join(c if c.isalnum() else " " for c in text).split()
+
+    def normal(text: str) -> str:
+        spaced = "".join(f" {c} " if c in string.punctuation else c for c in text.lower())
+        return " ".join(spaced.split())
+
+    texts = [normal(text) for text in texts]
+    wanted = sorted(t for t in set(tokens(normal(title))) if set(t) & ASCII)
+    holders = {t: sum(t in tokens(text) for text in texts) for t in wanted}
+
+    def score(text: str) -> float:
+        found = tokens(text)
+        return sum(found.count(t) * math.log(len(texts) / max(holders[t], 1)) for t in wanted)
+
+    return sorted(texts, key=lambda text: -score(text))
+
+
+def test_like_t2t_ranks_and_writes_as_the_original(original, tmp_path):
+    out = tmp_path / "out"
+    assert main(["build", "--like-t2t", *flags(original), *PAGES, "--out", str(out)]) == 0
+    assert list(validate(str(out))) == []
+    documents = ds.dataset(out / "documents").to_table().to_pylist()
+    page_by_place = {(d["warc_file"], d["offset"]): d for d in documents}
+    titles = {a["id"]: a["title"] for a in ds.dataset(out / "articles").to_table().to_pylist()}
+    rows = examples(out)
+    assert len(rows) > 10
+    for row in rows:
+        pages = [page_by_place[d["warc_file"], d["offset"]] for d in row["documents"]]
+        texts = [text for page in pages for text in page["paragraphs"]]
+        assert [p["text"] for p in row["paragraphs"]] == original_order(titles[row["id"]], texts)
+        assert row["lead"] == row["lead"].lower()

@@ -10,7 +10,6 @@ from crawl.paragraphs import (
     _is_boilerplate,
     drop_reason,
     split_long,
-    t2t_drop_reason,
 )
 from crawl.soup import soup_text
 
@@ -42,13 +41,6 @@ def test_language_by_script():
     assert drop_reason(russian, "ru") is None
     assert drop_reason("The bridge was opened in 1881.", "ru") == "other_language"
     assert drop_reason("Le pont a été ouvert à l'été.", "fr") is None
-
-
-def test_literal_filter_of_the_original_dataset():
-    assert t2t_drop_reason("The bridge was opened late.") is None
-    assert t2t_drop_reason("Was the bridge opened so late?") == "no_sentence"
-    assert t2t_drop_reason("Мост был открыт очень поздно вчера.") == "no_letters"
-    assert t2t_drop_reason("Late.") == "too_short"
 
 
 def test_long_paragraphs_break_at_sentences():

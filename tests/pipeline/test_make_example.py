@@ -1,7 +1,7 @@
 import pytest
 
 from pipeline.make_example import Found, make_example
-from pipeline.options import ExampleSettings
+from pipeline.options import LIKE_T2T, ExampleSettings
 from tests.builders import LEAD, article, document
 
 GREEN = "The Tavin bridge was painted green by twelve men in one summer."
@@ -92,3 +92,39 @@ def test_required_citations():
     made = make(Found("search", 0, document()), require_citation=True)
     assert [r.reason for r in made.dropped] == ["no_citation", "no_citation"]
     assert made.counts["paragraphs_article_dropped"] == 1
+
+
+def test_the_text_of_the_original_dataset():
+    made = make_example(
+        article(),
+        [
+            Found("reference", 0, document("http://a.example/", GREEN, NOON, language="de")),
+            Found("search", 0, document("http://b.example/", GREEN, LEAD)),
+        ],
+        LIKE_T2T.examples,
+    )
+    example = made.example
+    assert example.title == "tavin bridge"
+    assert example.lead.startswith("the tavin bridge is an iron arch bridge over the river tavin ,")
+    assert example.sections[0].text.endswith("both banks at once in 1880 .")
+    assert [(p.text[:18], p.document, p.position) for p in example.paragraphs] == [
+        ("the tavin bridge i", 1, 1),
+        ("the tavin bridge w", 0, 0),
+        ("the tavin bridge w", 1, 0),
+        ("a ferry crossed th", 0, 1),
+    ]
+    assert made.dropped == []
+
+
+def test_references_stand_between_citations_and_search_results():
+    made = make(
+        Found("search", 0, document("http://s.example/", SHEEP)),
+        Found("reference", 0, document("http://r.example/", NOON)),
+        Found("citation", 0, document("http://c.example/", GREEN)),
+    )
+    assert [d.source for d in made.example.documents] == ["citation", "reference", "search"]
+    sizes = made.sizes
+    assert sizes.citation_words == len(GREEN.split())
+    assert sizes.reference_words == len(NOON.split())
+    assert make(Found("reference", 0, document()), require_citation=True).example
+    assert not make(Found("search", 0, document()), require_citation=True).example
