@@ -11,10 +11,9 @@ from ranker.copying import (
     copied_share,
     fragment_coverage,
     fragment_density,
-    longest_matches,
+    match_texts,
     novel_share,
     repeated_share,
-    word_spans,
 )
 from ranker.rouge import rouge
 from ranker.sentences import sentences
@@ -106,14 +105,12 @@ def _perplexity_part(row: Summary) -> Part:
 
 
 def _copy_parts(row: Summary) -> dict[str, Part]:
-    words = [word for word, *_ in word_spans(row.summary)]
+    words, matches = match_texts(row.summary, [p.text for p in row.paragraphs])
     repeated = repeated_share(words)
     parts = {"repeated": ABSENT if repeated is None else (repeated, 1.0)}
     keys = [*(f"novel{n}" for n in NOVEL_SIZES), "copied", "coverage", "density"]
     if not words or not row.paragraphs:
         return parts | dict.fromkeys(keys, ABSENT)
-    sources = [[word for word, *_ in word_spans(p.text)] for p in row.paragraphs]
-    matches = longest_matches(words, sources)
     shares = [
         *(novel_share(words, matches, n) for n in NOVEL_SIZES),
         copied_share(matches),

@@ -20,7 +20,7 @@ from models.significance import ratios
 from models.summary_files import Summary
 from models.systems import System
 from models.tables import difference_rows, figure_rows, notes, sources
-from ranker.copying import copied_runs, longest_matches, word_spans
+from ranker.copying import copied_runs, match_texts, word_spans
 
 TEMPLATE = "page.html"
 _NOT_LISTED = -1
@@ -135,10 +135,10 @@ def attention(row: Summary, places: dict[str, int]) -> list[float | None]:
 def summary_pieces(row: Summary) -> list[tuple[str, int | None]]:
     """The summary cut at its copied runs: text, and the paragraph that it is copied from."""
     spans = word_spans(row.summary)
-    sources = [[word for word, *_ in word_spans(p.text)] for p in row.paragraphs]
+    _, matches = match_texts(row.summary, [p.text for p in row.paragraphs])
     pieces: list[tuple[str, int | None]] = []
     reached = 0
-    for run in copied_runs(longest_matches([word for word, *_ in spans], sources)):
+    for run in copied_runs(matches):
         start, end = max(spans[run.start][1], reached), spans[run.end - 1][2]
         if reached < start:
             pieces.append((row.summary[reached:start], None))

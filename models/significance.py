@@ -38,15 +38,16 @@ def bootstrap(numerators_NKM: Floats, denominators_NKM: Floats, samples: int, se
     """
     size = len(numerators_NKM)
     shape = numerators_NKM.shape[1:]
-    parts_N2 = np.concatenate(
-        [numerators_NKM.reshape(size, -1), denominators_NKM.reshape(size, -1)], axis=1
-    )
+    columns = [numerators_NKM.reshape(size, -1), denominators_NKM.reshape(size, -1)]
+    # few denominators differ, so that the products below are of half as many columns
+    distinct, places = np.unique(np.concatenate(columns, axis=1), axis=1, return_inverse=True)
     source = np.random.default_rng(seed)
     found = []
     for rows in _chunks(samples, size):
         drawn = source.integers(0, size, (rows, size)) + size * np.arange(rows)[:, None]
         counts = np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size)
-        over, under = np.split(counts.astype(np.float64) @ parts_N2, 2, axis=1)
+        sums = (counts.astype(np.float64) @ distinct)[:, places.ravel()]
+        over, under = np.split(sums, 2, axis=1)
         found.append(ratios(over, under).reshape(rows, *shape))
     return np.concatenate(found)
 

@@ -16,6 +16,7 @@ from crawl.tokens import terms
 LEAST_RUN_WORDS = 4
 _UNSPACED = re.compile(r"\S+")
 _OTHER_WORD = -1
+_END = ""  # no word is empty
 
 
 class Match(NamedTuple):
@@ -43,11 +44,8 @@ def longest_matches(words: Sequence[str], sources: Sequence[Sequence[str]]) -> l
     """
     ids = {word: number for number, word in enumerate(dict.fromkeys(words))}
     ends = np.cumsum([len(source) + 1 for source in sources], dtype=np.int64)
-    stream = np.array(
-        [i for source in sources for i in (*(ids.get(w, _OTHER_WORD) for w in source), _OTHER_WORD)]
-        or [_OTHER_WORD],
-        dtype=np.int32,
-    )
+    parted = (word for source in sources for word in (*source, _END))
+    stream = np.array([ids.get(word, _OTHER_WORD) for word in parted] or [_OTHER_WORD], np.int32)
     found: list[Match] = []
     # at each place of the sources, how many words from there on are those of the text
     lengths: npt.NDArray[np.int32] = np.zeros(len(stream) + 1, dtype=np.int32)
@@ -56,6 +54,12 @@ def longest_matches(words: Sequence[str], sources: Sequence[Sequence[str]]) -> l
         place = int(lengths.argmax())
         found.append(Match(int(lengths[place]), int(np.searchsorted(ends, place, side="right"))))
     return found[::-1]
+
+
+def match_texts(text: str, sources: Sequence[str]) -> tuple[list[str], list[Match]]:
+    """The words of a text, and the match at each in the sources, texts too."""
+    words = terms(text)
+    return words, longest_matches(words, [terms(source) for source in sources])
 
 
 def copied_runs(matches: Sequence[Match], least: int = LEAST_RUN_WORDS) -> list[Run]:
@@ -123,7 +127,7 @@ def _ngrams(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
 
 
 def word_spans(text: str) -> list[tuple[str, int, int]]:
-    """Each word of a text (`terms`) with the characters, from and to, of the unspaced run it is in.
+    """Each word of a text, as `match_texts` has it, and from where to where its unspaced run goes.
 
     Words are normalised and so may be longer or shorter than what stands there.
     """
