@@ -1,0 +1,36 @@
+"""How long to wait before asking a busy server again."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+LONGEST_PAUSE_SECONDS = 60.0
+
+
+def retry_after_seconds(value: str | None, now: datetime) -> float | None:
+    """The seconds that a Retry-After header asks for (a number, or a date), or None."""
+    if not value:
+        return None
+    text = value.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        then = parsedate_to_datetime(text)
+    except (ValueError, IndexError, TypeError):
+        return None
+    if then.tzinfo is None:
+        then = then.replace(tzinfo=UTC)
+    return max(0.0, (then - now).total_seconds())
+
+
+def pause_seconds(
+    failures: int, first_seconds: float, asked_seconds: float | None, random: Callable[[], float]
+) -> float:
+    """The pause after the `failures`-th failure in a row: doubled each time, up to a minute.
+
+    Half of it is drawn by chance, so that clients that failed together do not return together.
+    Never less than the server asked for. `random` gives numbers in [0, 1).
+    """
+    doubled = first_seconds * 2.0 ** min(failures - 1, 30)
+    pause = min(doubled, LONGEST_PAUSE_SECONDS) * (0.5 + 0.5 * random())
+    return pause if asked_seconds is None else max(pause, asked_seconds)
