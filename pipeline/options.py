@@ -190,6 +190,47 @@ class RankSettings:
 
 
 @dataclass(frozen=True)
+class LiveSettings:
+    """How pages are fetched from the web: whom to ask, how often, how much.
+
+    `concurrency` counts requests in all; a host has one at a time, `delay_seconds` or more after
+    the last. `timeout_seconds` is for one request with its answer, `max_seconds` and `max_bytes`
+    for a whole run.
+    """
+
+    contact: str | None = None
+    concurrency: int = 32
+    delay_seconds: float = 1.0
+    timeout_seconds: float = 30.0
+    attempts: int = 3
+    max_page_bytes: int = 8 << 20
+    max_seconds: float | None = None
+    max_bytes: int | None = None
+    segment_bytes: int = 256 << 20
+    allow_private: bool = False
+
+    def __post_init__(self) -> None:
+        contact = self.contact or ""
+        _require(
+            contact.isascii() and contact.isprintable() and not set(contact) & set("()"),
+            "--contact must be a plain mail or web address",
+        )
+        _require(self.concurrency > 0, f"--concurrency must be over 0, not {self.concurrency}")
+        _require(self.delay_seconds >= 0, f"--delay must not be under 0: {self.delay_seconds}")
+        _require(self.timeout_seconds > 0, f"--timeout must be over 0, not {self.timeout_seconds}")
+        _require(self.attempts > 0, f"--attempts must be over 0, not {self.attempts}")
+        _require(self.max_page_bytes > 0, "--max-page-bytes must be over 0")
+        _require(self.max_seconds is None or self.max_seconds > 0, "--max-seconds must be over 0")
+        _require(self.max_bytes is None or self.max_bytes > 0, "--max-bytes must be over 0")
+        _require(self.segment_bytes > 0, "--segment-bytes must be over 0")
+
+    @property
+    def user_agent(self) -> str:
+        """What we call ourselves to servers."""
+        return f"wikisum/{VERSION}" + (f" (+{self.contact})" if self.contact else "")
+
+
+@dataclass(frozen=True)
 class Settings:
     """The settings of a whole build."""
 

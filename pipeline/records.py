@@ -102,6 +102,21 @@ class Candidate(NamedTuple):
     source_url: str
 
 
+class Outcome(NamedTuple):
+    """What became of a page that was to be fetched from the web: `fetched`, or why not.
+
+    `url` is canonical; `final_url` is where its redirects led, `file` has what was answered.
+    """
+
+    url: str
+    reason: str
+    detail: str
+    status: int | None
+    final_url: str | None
+    file: str
+    fetched_at: str
+
+
 class Reference(NamedTuple):
     """A document of an example; `clone_score` is r of Liu et al. 2018, A.2.1, as calibrated."""
 
@@ -206,6 +221,17 @@ DROPPED = pa.schema(
 QUERY = pa.schema({"number": pa.int64(), "title": pa.string(), "query": pa.string()})
 CANDIDATE = pa.schema(
     {"query": pa.int64(), "score": pa.float64(), "url": pa.string(), "source_url": pa.string()}
+)
+OUTCOME = pa.schema(
+    {
+        "url": pa.string(),
+        "reason": pa.string(),
+        "detail": pa.string(),
+        "status": pa.int16(),
+        "final_url": pa.string(),
+        "file": pa.string(),
+        "fetched_at": pa.string(),
+    }
 )
 EXAMPLE = pa.schema(
     {

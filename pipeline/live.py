@@ -1,0 +1,167 @@
+"""Pages that no crawl has, fetched from the web into WARC files that any later stage reads.
+
+    live/live-00000.warc.gz          answers and requests, and the outcome of each page
+    live/log-00000.parquet           these outcomes
+    dropped/dropped-live.parquet     pages that were not had, and why
+
+A page that stands in a log is not asked for again: a rerun, or one after a kill, goes on behind it.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict
+from itertools import groupby
+
+import numpy as np
+
+from crawl.errors import BadUrl
+from crawl.targets import first_targets, target_of
+from crawl.urls import canonical_url, is_wikipedia, url_key
+from pipeline import files, progress
+from pipeline.errors import JobFailed
+from pipeline.files import InputFile
+from pipeline.live_files import FOLDER, Segments, finished_files, read_logs, recover
+from pipeline.options import LiveSettings
+from pipeline.progress import Ticker
+from pipeline.records import DROPPED, Dropped, Outcome
+from pipeline.run import Job
+from pipeline.shards import ShardWriter, read_rows
+from pipeline.web_client import Resolver, WebClient, resolve
+from pipeline.web_fetch import FETCHED, Fetcher, LivePage
+from pipeline.workspace import MANIFEST, StageResult, fingerprint
+from ranker.progress import clock
+
+STAGE = "live"
+DROPPED_FILE = "dropped/dropped-live.parquet"
+
+
+def missing_urls(wanted_paths: Iterable[str], document_paths: Iterable[str]) -> Iterator[str]:
+    """The URLs of shards of `wanted/`, each once, that no document of `documents/` answers.
+
+    Wikipedia's own are left out.
+    """
+    found = (url_key(row["url"]) for path in document_paths for row in read_rows(path, ["url"]))
+    have = np.unique(np.fromiter(found, np.uint64))
+    for path in wanted_paths:
+        for url, _ in groupby(row["url"] for row in read_rows(path, ["url"])):
+            key = np.uint64(url_key(url))
+            place = int(np.searchsorted(have, key))
+            if (place == len(have) or have[place] != key) and not is_wikipedia(url):
+                yield url
+
+
+def listed_urls(source: InputFile) -> Iterator[str]:
+    """The lines of a list of URLs."""
+    with files.open_input(source.path) as raw:
+        for line in raw:
+            if url := line.decode("utf-8", "replace").lstrip("\ufeff").strip():
+                yield url
+
+
+def plan_pages(urls: Iterable[str], as_listed: bool) -> Iterator[LivePage | Dropped]:
+    """What to fetch for each URL: itself if it is `as_listed`, or what a canonical one stands for.
+
+    Each page once; what is no web address as a row to drop.
+    """
+    seen = set()
+    for url in urls:
+        try:
+            canonical = canonical_url(url)
+            page = LivePage(canonical, [target_of(url)] if as_listed else first_targets(url))
+        except BadUrl as error:
+            yield Dropped("record", None, None, STAGE, error.reason, detail=f"{url[:500]}: {error}")
+            continue
+        if canonical not in seen:
+            seen.add(canonical)
+            yield page
+
+
+def fetch_live(
+    job: Job,
+    settings: LiveSettings,
+    pages: Iterable[LivePage | Dropped],
+    retry: Collection[str] = (),
+    resolver: Resolver = resolve,
+) -> StageResult:
+    """Fetch the pages that no log has, or has with a reason of `retry`; the stage's record.
+
+    Its WARC files (`paths("live/live-")`) are those of all runs in the folder. Raises JobFailed
+    for a folder that is not local.
+    """
+    if files.is_remote(job.workspace.out):
+        raise JobFailed(f"pages are fetched into a local folder, not {job.workspace.out}")
+    start = time.monotonic()
+    folder = job.workspace.path(FOLDER)
+    number = recover(job.workspace.out)
+    outcomes = {row.url: row for row in read_logs(folder)}
+    planned = list(pages)
+    asked = [page for page in planned if isinstance(page, LivePage)]
+    pending = [p for p in asked if p.url not in outcomes or outcomes[p.url].reason in set(retry)]
+    limit = None
+    if pending:
+        with progress.drawn(job.progress_folder, STAGE, "pages", len(pending), job.to):
+            writer = Segments(job.workspace.out, number, settings, Ticker(job.progress_folder))
+            try:
+                limit = asyncio.run(_fetch(pending, settings, resolver, writer))
+            finally:
+                writer.close()
+        outcomes.update((row.url, row) for row in read_logs(folder))
+    dropped = [row for row in planned if isinstance(row, Dropped)]
+    dropped += _fates(outcomes, asked, limit)
+    result = _record(job, settings, outcomes, dropped, time.monotonic() - start)
+    told = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in result.counts.items())
+    job.to.write(f"{STAGE:<9} {clock(result.seconds)}  {told}\n")
+    return result
+
+
+async def _fetch(
+    pages: list[LivePage], settings: LiveSettings, resolver: Resolver, writer: Segments
+) -> str | None:
+    client = WebClient(settings, resolver)
+    try:
+        return await Fetcher(client, settings, writer.write).run(pages)
+    except ExceptionGroup as group:  # a disk that is full, say
+        raise group.exceptions[0] from None
+    finally:
+        await client.aclose()
+
+
+def _fates(
+    outcomes: dict[str, Outcome], asked: list[LivePage], limit: str | None
+) -> Iterator[Dropped]:
+    """The rows of pages that were not had, by URL."""
+    open_urls = {page.url for page in asked if page.url not in outcomes}
+    for url in sorted(outcomes.keys() | open_urls):
+        if url in open_urls:
+            reason, detail, file = limit or "not_reached", "the run ended before it", None
+        elif outcomes[url].reason == FETCHED:
+            continue
+        else:
+            _, reason, detail, *_, file, _ = outcomes[url]
+        yield Dropped("record", None, url, STAGE, reason, file, None, detail)
+
+
+def _record(
+    job: Job,
+    settings: LiveSettings,
+    outcomes: dict[str, Outcome],
+    dropped: list[Dropped],
+    seconds: float,
+) -> StageResult:
+    """Write the dropped rows; keep and give back the record of the stage."""
+    workspace = job.workspace
+    counts: Counter[str] = Counter(r.reason for r in outcomes.values() if r.reason == FETCHED)
+    counts.update(f"dropped_{row.reason}" for row in dropped)
+    files.delete(workspace.path(MANIFEST))
+    with ShardWriter(workspace.out, DROPPED_FILE, DROPPED, {}) as writer:
+        for row in dropped:
+            writer.write(row)
+    made = finished_files(workspace.out)
+    key = fingerprint({"stage": STAGE, "files": [[f.path, f.sha256] for f in made]})
+    facts = {"settings": asdict(settings), "inputs": {}}
+    written = [*made, *([writer.file] if writer.file else [])]
+    result = StageResult(STAGE, key, written, dict(sorted(counts.items())), facts, seconds)
+    workspace.finish(result)
+    return result
