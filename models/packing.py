@@ -1,0 +1,101 @@
+"""The source of a batch without padding: all real tokens in one row, and where they belong.
+
+Letters: N real tokens, M paragraphs, B examples, T tokens of the longest paragraph, P paragraphs
+of the longest example, L tokens of the longest example. A flat model's source is one paragraph.
+Work on single tokens (embeddings, projections, feed-forward layers) is done on [N, width]; only
+attention sees padded forms, to which `spread` brings the tokens and from which `gathered` takes
+them back.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+
+class Source(NamedTuple):
+    """What encoders read; ids and slots are int64, masks bool.
+
+    `slot_in_paragraph_N` is a place in [M, T] laid flat, `slot_in_example_N` one in [B, L], and
+    `slot_M` one in [B, P]. `graph_BPP` has rows that sum to 1, or is None.
+    """
+
+    id_N: Tensor
+    position_N: Tensor
+    rank_N: Tensor
+    paragraph_N: Tensor
+    slot_in_paragraph_N: Tensor
+    slot_in_example_N: Tensor
+    slot_M: Tensor
+    is_token_MT: Tensor
+    is_paragraph_BP: Tensor
+    is_source_BL: Tensor
+    graph_BPP: Tensor | None = None
+
+    def to(self, device: torch.device) -> "Source":
+        """The same on a device; copies from pinned memory do not wait."""
+        moved = [None if t is None else t.to(device, non_blocking=True) for t in self]
+        return Source(*moved)  # type: ignore[arg-type]
+
+
+def pack(
+    sources: Sequence[Sequence[npt.NDArray[np.integer]]],
+    graphs: Sequence[npt.NDArray[np.float32]] | None = None,
+) -> Source:
+    """The Source of some examples, each a list of paragraphs of ids, none of them empty.
+
+    `graphs` holds a row-normalised matrix [paragraphs, paragraphs] an example.
+    """
+    paragraphs = [ids for source in sources for ids in source]
+    length_M = np.array([len(ids) for ids in paragraphs])
+    count_B = np.array([len(source) for source in sources])
+    rank_M = np.concatenate([np.arange(count) for count in count_B])
+    example_M = np.repeat(np.arange(len(sources)), count_B)
+    length_B = np.bincount(example_M, length_M, len(sources)).astype(np.int64)
+    paragraph_N = np.repeat(np.arange(len(paragraphs)), length_M)
+    position_N = _places(length_M)
+    example_N = example_M[paragraph_N]
+    T, P, L = length_M.max(), count_B.max(), length_B.max()
+    arrays = [
+        np.concatenate(paragraphs).astype(np.int64),
+        position_N,
+        rank_M[paragraph_N],
+        paragraph_N,
+        paragraph_N * T + position_N,
+        example_N * L + _places(length_B),
+        example_M * P + rank_M,
+        np.arange(T) < length_M[:, None],
+        np.arange(P) < count_B[:, None],
+        np.arange(L) < length_B[:, None],
+    ]
+    graph = None if graphs is None else torch.from_numpy(_padded_graphs(graphs, P))
+    tensors = [torch.from_numpy(array) for array in arrays]
+    return Source(*tensors, graph_BPP=graph)  # type: ignore[misc]
+
+
+def _places(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """0, 1 ... length - 1 for each length, one after the other."""
+    ends = np.cumsum(lengths)
+    return np.arange(ends[-1]) - np.repeat(ends - lengths, lengths)
+
+
+def _padded_graphs(graphs: Sequence[npt.NDArray[np.float32]], size: int) -> npt.NDArray[np.float32]:
+    """[B, size, size] the graphs; padding attends to itself, so that no row is empty."""
+    padded = np.tile(np.eye(size, dtype=np.float32), (len(graphs), 1, 1))
+    for matrix, graph in zip(padded, graphs, strict=True):
+        matrix[: len(graph), : len(graph)] = graph
+    return padded
+
+
+def spread(x: Tensor, slot: Tensor, mask: Tensor) -> Tensor:
+    """[*mask.shape, width] the rows of `x` at their slots, zeros elsewhere."""
+    flat = x.new_zeros(mask.numel(), x.shape[-1]).index_copy(0, slot, x)
+    return flat.view(*mask.shape, x.shape[-1])
+
+
+def gathered(padded: Tensor, slot: Tensor) -> Tensor:
+    """The rows at some slots of a padded form: what `spread` spread."""
+    return padded.flatten(0, -2).index_select(0, slot)

@@ -1,0 +1,159 @@
+"""Every summarizer: an encoder, the decoder over all its tokens, and one table of embeddings.
+
+Letters as in `packing.py`, and W width, S target tokens, K hypotheses, V vocabulary.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+
+import torch
+from torch import Tensor, nn
+
+from models.configs import ModelSettings
+from models.flat_transformer import FlatEncoder
+from models.hierarchical_transformer import HierarchicalEncoder
+from models.layers import NORM_EPSILON, DecoderLayer, KeysValues
+from models.packing import Source, spread
+from models.positions import sinusoids
+from ranker.vocab import PAD
+
+ENCODERS: dict[str, type[FlatEncoder] | type[HierarchicalEncoder]] = {
+    "ft": FlatEncoder,
+    "ht": HierarchicalEncoder,
+}
+
+
+class Memory(NamedTuple):
+    """What a decoder knows of the source: keys and values [B, H, L, D] a layer, and a mask."""
+
+    layers: list[KeysValues]
+    is_source_BL: Tensor
+
+    def rows(self, index: Tensor) -> "Memory":
+        """The memory of some examples."""
+        layers = [(k.index_select(0, index), v.index_select(0, index)) for k, v in self.layers]
+        return Memory(layers, self.is_source_BL.index_select(0, index))
+
+
+class Summarizer(nn.Module):
+    """Encoder-decoder with one table for source, target and output (section 3.2 of L&L 2019)."""
+
+    encoder_norm: nn.Module
+    decoder_norm: nn.Module
+
+    def __init__(self, settings: ModelSettings) -> None:
+        super().__init__()
+        self.settings = settings
+        self.embedding = nn.Embedding(settings.vocab_size, settings.width)
+        self.scale = math.sqrt(settings.width) if settings.scale_embeddings else 1.0
+        self.encoder = ENCODERS[settings.model](settings)
+        self.decoder = nn.ModuleList(DecoderLayer(settings) for _ in range(settings.decoder_layers))
+        self.dropout = nn.Dropout(settings.dropout)
+        self.encoder_norm = _last_norm(settings)
+        self.decoder_norm = _last_norm(settings)
+        self.output_bias = (
+            nn.Parameter(torch.zeros(settings.vocab_size)) if settings.output_bias else None
+        )
+        self._initialise()
+
+    def _initialise(self) -> None:
+        """Xavier's uniform for each matrix; embeddings as they come to unit variance scaled."""
+        for name, parameter in self.named_parameters():
+            if name == "embedding.weight":
+                nn.init.normal_(parameter, std=self.settings.width**-0.5)
+            elif parameter.dim() == 2:
+                nn.init.xavier_uniform_(parameter)
+            elif parameter.dim() == 3:  # a stack of matrices, one a head
+                for matrix in parameter:
+                    nn.init.xavier_uniform_(matrix)
+
+    def encode(self, source: Source) -> Memory:
+        """What the decoder needs of a source."""
+        return self.remember(self.encode_tokens(source), source)
+
+    def encode_tokens(self, source: Source) -> Tensor:
+        """[N, W] the encoded source tokens."""
+        encoded: Tensor = self.encoder_norm(self.encoder(self._embedded(source.id_N), source))
+        return encoded
+
+    def remember(self, encoded_NW: Tensor, source: Source) -> Memory:
+        """The memory of encoded tokens."""
+        memory_BLW = spread(encoded_NW, source.slot_in_example_N, source.is_source_BL)
+        return Memory([layer.remember(memory_BLW) for layer in self._layers()], source.is_source_BL)
+
+    def decode(self, target_BS: Tensor, memory: Memory) -> Tensor:
+        """[B, S, W] for each place, all that tells the next token; targets start with a begin."""
+        x_BSW = self._placed(target_BS, 0)
+        for layer, keys_values in zip(self._layers(), memory.layers, strict=True):
+            x_BSW = layer(x_BSW, keys_values, memory.is_source_BL)
+        decoded: Tensor = self.decoder_norm(x_BSW)
+        return decoded
+
+    def forward(self, source: Source, target_BS: Tensor) -> Tensor:
+        """[B, S, W] as `decode`: for the loss, which knows the output table."""
+        return self.decode(target_BS, self.encode(source))
+
+    def step(
+        self,
+        token_BK: Tensor,
+        step: int,
+        caches: list[KeysValues],
+        is_ancestor_BKC: Tensor,
+        memory: Memory,
+    ) -> Tensor:
+        """[B, K, V] logits of the next token of K hypotheses; see `DecoderLayer.step`."""
+        x_BKW = self._placed(token_BK, step, one_place=True)
+        layers = zip(self._layers(), caches, memory.layers, strict=True)
+        for layer, cache, keys_values in layers:
+            x_BKW = layer.step(
+                x_BKW, cache, step, is_ancestor_BKC, keys_values, memory.is_source_BL
+            )
+        return self.logits(self.decoder_norm(x_BKW))
+
+    def empty_caches(self, batch: int, beam: int, steps: int) -> list[KeysValues]:
+        """Room for the keys and values of `steps` steps of a search."""
+        heads = self.settings.heads
+        shape = batch, heads, steps * beam, self.settings.width // heads
+        like = self.embedding.weight
+        return [(like.new_zeros(shape), like.new_zeros(shape)) for _ in self.decoder]
+
+    def logits(self, decoded: Tensor) -> Tensor:
+        """[..., V] logits of the next token."""
+        return nn.functional.linear(decoded, self.embedding.weight, self.output_bias)
+
+    @torch.no_grad()
+    def source_weights(self, target_BS: Tensor, memory: Memory) -> Tensor:
+        """[B, S, L] attention of target places to source tokens, the mean of layers and heads."""
+        x_BSW = self._placed(target_BS, 0)
+        found = []
+        for layer, keys_values in zip(self._layers(), memory.layers, strict=True):
+            found.append(layer.source_weights(x_BSW, keys_values, memory.is_source_BL).mean(1))
+            x_BSW = layer(x_BSW, keys_values, memory.is_source_BL)
+        return torch.stack(found).mean(0)
+
+    def _layers(self) -> Iterator[DecoderLayer]:
+        return (cast(DecoderLayer, layer) for layer in self.decoder)
+
+    def _embedded(self, ids: Tensor) -> Tensor:
+        """The embeddings, scaled; padding is zero."""
+        embedded: Tensor = self.embedding(ids) * self.scale
+        return embedded.masked_fill((ids == PAD)[..., None], 0.0)
+
+    def _placed(self, target: Tensor, first: int, one_place: bool = False) -> Tensor:
+        """Target embeddings with positions from `first` on (all at `first` if `one_place`)."""
+        embedded = self._embedded(target)
+        count = first + (1 if one_place else target.shape[1])
+        table = sinusoids(count, self.settings.width)[first:].to(embedded)
+        placed: Tensor = self.dropout(embedded + table)
+        return placed
+
+
+def _last_norm(settings: ModelSettings) -> nn.Module:
+    """What ends a stack: layers that normalise before their steps leave their sum as it is."""
+    return nn.LayerNorm(settings.width, NORM_EPSILON) if settings.pre_norm else nn.Identity()
+
+
+def parameter_count(model: nn.Module) -> int:
+    """How many numbers the model learns, shared ones once."""
+    return sum(p.numel() for p in model.parameters())

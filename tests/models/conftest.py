@@ -1,0 +1,67 @@
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks.topics import TopicSettings, write_topics
+from models.configs import ModelSettings, RunSettings, SourceSettings, TrainSettings
+from models.packing import pack
+from models.summarizer import Summarizer
+
+SMALL = ModelSettings(
+    vocab_size=50, width=16, feedforward=32, heads=4, layers="LG", decoder_layers=2, dropout=0.0
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread():
+    """Small models are slower on many threads, much slower where other tests run beside."""
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def topics(tmp_path_factory):
+    """A small learnable dataset."""
+    out = tmp_path_factory.mktemp("topics") / "data"
+    write_topics(out, 600, TopicSettings(facts=2, distractors=4), 600)
+    return out
+
+
+@pytest.fixture
+def run_settings():
+    """A model and training small enough for seconds."""
+    return RunSettings(
+        dataclasses.replace(SMALL, vocab_size=600, dropout=0.1),
+        SourceSettings(source_tokens=200, lead_tokens=40),
+        TrainSettings(
+            steps=8, batch_tokens=800, update_batches=2, peak_learning_rate=1e-2,
+            warmup_steps=4, validate_every=4, log_every=1, loader_workers=0,
+        ),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def make_model():
+    """A model in which every parameter counts: zeros and ones are moved too."""
+
+    def make(**changes):
+        torch.manual_seed(1)
+        model = Summarizer(dataclasses.replace(SMALL, **changes)).eval()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter += 0.05 * torch.randn_like(parameter)
+        return model
+
+    return make
+
+
+@pytest.fixture
+def make_source():
+    """The Source of examples given as lists of paragraph lengths, with ids that a seed draws."""
+
+    def make(*examples, seed=0, graphs=None):
+        rng = np.random.default_rng(seed)
+        return pack([[rng.integers(6, 50, n) for n in lengths] for lengths in examples], graphs)
+
+    return make

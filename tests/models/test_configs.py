@@ -1,0 +1,47 @@
+import pytest
+
+from models.configs import PRESETS, ModelSettings, changed, from_json, to_json
+from models.summarizer import Summarizer, parameter_count
+
+
+@pytest.mark.parametrize(
+    ("preset", "count"),
+    [("ht-readme", 15_343_952), ("ht-paper", None), ("ft-paper", None), ("t-ed", None)],
+)
+def test_presets_make_models_and_the_released_one_has_its_size(preset, count):
+    model = Summarizer(PRESETS[preset].model)
+    assert count is None or parameter_count(model) == count
+
+
+def test_settings_survive_json():
+    for settings in PRESETS.values():
+        assert from_json(to_json(settings)) == settings
+
+
+def test_settings_are_changed_by_name():
+    settings = changed(PRESETS["tiny"], {"dropout": 0.3, "steps": 5, "pooling_heads": None})
+    assert (settings.model.dropout, settings.train.steps) == (0.3, 5)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"droput": 0.1}, "droput"),
+        ({"dropout": "much"}, "dropout must be of type float"),
+        ({"steps": True}, "steps must be of type int"),
+        ({"steps": 0}, "--steps"),
+        ({"layers": "LX"}, "--layers"),
+        ({"heads": 7}, "--width"),
+        ({"graph": "similarity", "layers": "L"}, "--graph"),
+        ({"graph": "discourse", "graph_head": 9}, "--graph-head"),
+        ({"precision": "fp8"}, "--precision"),
+    ],
+)
+def test_a_wrong_setting_is_named(values, message):
+    with pytest.raises(ValueError, match=message):
+        changed(PRESETS["tiny"], values)
+
+
+def test_a_flat_model_has_no_global_layer():
+    with pytest.raises(ValueError, match="ft"):
+        ModelSettings(model="ft", layers="LG")
