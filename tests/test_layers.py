@@ -9,9 +9,9 @@ MAY_IMPORT = {
     "ranker": {"crawl"},
     "graphs": {"crawl", "ranker"},
     "pipeline": {"crawl", "ranker", "graphs"},
-    "models": {"graphs.adjacency", "ranker", "pipeline.records"},
+    "models": {"ranker", "graphs", "pipeline.records"},
 }
-DOOR = {"cli_train.py": {"models"}}  # the command line names both halves
+DOOR = {"cli_summarizer.py", "cli_train.py"}  # the command line names both halves
 
 
 def imports_of(path: Path) -> set[str]:
@@ -32,7 +32,7 @@ def test_packages_import_in_one_direction():
                 top = name.split(".")[0]
                 if top in MAY_IMPORT and top != package:
                     inside = {top, ".".join(name.split(".")[:2])}
-                    may = allowed | DOOR.get(path.name, set())
+                    may = allowed | ({"models"} if path.name in DOOR else set())
                     assert inside & may, f"{path.name} imports {name}"
 
 

@@ -1,0 +1,99 @@
+"""Which examples train together, and in what order: a pure function of lengths and a seed.
+
+Row groups are shuffled and dealt to lanes; a lane reads a pool of row groups at a time, shuffles
+its examples, sorts them by length and cuts them into batches of at most so many tokens. The order
+of all batches takes the next one of each lane in turn. Where the lanes divide among processes and
+their workers, each reads only its own row groups; the order is the same for any number of them.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ranker.ragged import Ints
+
+LANES = 8
+POOL_ROWS = 1_024
+
+
+class Lengths(NamedTuple):
+    """[E] tokens of each example's source and target; examples stand in the order of row groups."""
+
+    source: Ints
+    target: Ints
+    group_rows: Ints
+
+
+class Place(NamedTuple):
+    """Where training stands: the next batch to take."""
+
+    epoch: int = 0
+    batch: int = 0
+
+
+def pools_of(group_rows: Sequence[int], seed: int, epoch: int) -> list[list[list[int]]]:
+    """For each lane its pools, each a list of row groups; every row group comes once."""
+    order = np.random.default_rng([seed, epoch]).permutation(len(group_rows)).tolist()
+    lanes: list[list[list[int]]] = [[] for _ in range(min(LANES, len(group_rows)))]
+    rows = [0] * len(lanes)
+    filled = [POOL_ROWS] * len(lanes)
+    for group in order:
+        lane = rows.index(min(rows))
+        if filled[lane] >= POOL_ROWS:
+            lanes[lane].append([])
+            filled[lane] = 0
+        lanes[lane][-1].append(group)
+        rows[lane] += group_rows[group]
+        filled[lane] += group_rows[group]
+    return lanes
+
+
+def token_batches(lengths: Ints, batch_tokens: int) -> list[Ints]:
+    """Indexes cut in their order: a batch's size times its longest is at most `batch_tokens`.
+
+    One that is longer is a batch alone.
+    """
+    found, start, longest = [], 0, 0
+    for end, length in enumerate(lengths.tolist()):
+        longest = max(longest, length)
+        if end > start and (end - start + 1) * longest > batch_tokens:
+            found.append(np.arange(start, end))
+            start, longest = end, length
+    return [*found, np.arange(start, len(lengths))] if len(lengths) else []
+
+
+def epoch_batches(lengths: Lengths, batch_tokens: int, seed: int, epoch: int) -> list[Ints]:
+    """The batches of an epoch in order, as indexes of examples; every example comes once."""
+    ends = np.cumsum(lengths.group_rows)
+    starts = ends - lengths.group_rows
+    lanes: list[Iterator[Ints]] = []
+    for lane, pools in enumerate(pools_of(lengths.group_rows.tolist(), seed, epoch)):
+        batches: list[Ints] = []
+        for number, pool in enumerate(pools):
+            examples = np.concatenate([np.arange(starts[g], ends[g]) for g in pool])
+            source = np.random.default_rng([seed, epoch, lane, number])
+            shuffled = source.permutation(examples)
+            order = np.lexsort((lengths.target[shuffled], lengths.source[shuffled]))
+            sorted_ = shuffled[order]
+            cut = token_batches(lengths.source[sorted_], batch_tokens)
+            batches += [sorted_[cut[i]] for i in source.permutation(len(cut))]
+        lanes.append(iter(batches))
+    found = []
+    while lanes:
+        turn = [(lane, batch) for lane in lanes if (batch := next(lane, None)) is not None]
+        found += [batch for _, batch in turn]
+        lanes = [lane for lane, _ in turn]
+    return found
+
+
+def batches_from(
+    lengths: Lengths, batch_tokens: int, seed: int, start: Place
+) -> Iterator[tuple[Place, Ints]]:
+    """Batches without end from `start` on, each with the place behind it."""
+    epoch, first = start
+    while True:
+        batches = epoch_batches(lengths, batch_tokens, seed, epoch)
+        for number in range(first, len(batches)):
+            yield Place(epoch, number + 1), batches[number]
+        epoch, first = epoch + 1, 0
