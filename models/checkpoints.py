@@ -1,0 +1,136 @@
+"""The folder of a training run, and which of its weights to use.
+
+settings.json   all settings             vocab.model     the vocabulary
+last.pt         everything to go on      best/step-*.pt  weights of the best validations
+log.jsonl       the curve                tensorboard/    the same, to look at
+"""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from models.configs import RunSettings, from_json, to_json
+from ranker.runs import LAST, SETTINGS, VOCAB, load_checkpoint, save_checkpoint
+from ranker.whole_files import write_json, write_whole
+
+KIND = "summarizer"
+BEST_FOLDER = "best"
+AVERAGE, BEST_ONE, LAST_ONE = "average", "best", "last"
+
+Weights = dict[str, Tensor]
+
+
+class Best(NamedTuple):
+    """A validation that is among the best: nats a subword, and the step."""
+
+    loss: float
+    step: int
+
+
+class Chosen(NamedTuple):
+    """Weights to decode with; `fingerprint` stands for them, 16 hex digits."""
+
+    name: str
+    settings: RunSettings
+    weights: Weights
+    fingerprint: str
+
+
+def best_path(run: Path, step: int) -> Path:
+    """The file of the weights after a step."""
+    return run / BEST_FOLDER / f"step-{step:08}.pt"
+
+
+def save_progress(run: Path, settings: RunSettings, state: dict[str, Any]) -> None:
+    """Write all that is needed to go on as if nothing had happened."""
+    save_checkpoint(run / LAST, KIND, {"settings": to_json(settings), **state})
+
+
+def load_progress(run: Path, device: torch.device) -> dict[str, Any]:
+    """What `save_progress` wrote."""
+    return load_checkpoint(run / LAST, KIND, device)
+
+
+def save_best(
+    run: Path, settings: RunSettings, weights: Weights, best: Sequence[Best], new: Best, keep: int
+) -> list[Best]:
+    """The best validations with the new one, if it is one; its weights are then on disk."""
+    kept = sorted([*best, new])[:keep]
+    if new in kept:
+        path = best_path(run, new.step)
+        path.parent.mkdir(exist_ok=True)
+        save_checkpoint(
+            path, KIND, {"settings": to_json(settings), "model": weights, "step": new.step}
+        )
+    return kept
+
+
+def forget_others(run: Path, best: Sequence[Best]) -> None:
+    """Delete the weights of steps that are not among the best."""
+    kept = {best_path(run, b.step) for b in best}
+    for path in (run / BEST_FOLDER).glob("step-*.pt"):
+        if path not in kept:
+            path.unlink()
+
+
+def averaged(all_weights: Sequence[Weights]) -> Weights:
+    """The mean of each tensor over some checkpoints."""
+    return {
+        name: torch.stack([w[name].float() for w in all_weights]).mean(0).to(tensor.dtype)
+        for name, tensor in all_weights[0].items()
+    }
+
+
+def choose(run: Path, checkpoint: str) -> Chosen:
+    """The weights of a run: `best`, `last`, `average` (of the best kept) or a step's number.
+
+    Raises FileNotFoundError for a folder without them, ValueError for another name.
+    """
+    cpu = torch.device("cpu")
+    if checkpoint == LAST_ONE:
+        state = load_progress(run, cpu)
+        return _chosen(f"step {state['step']}", state["settings"], state["model"])
+    if checkpoint not in (AVERAGE, BEST_ONE) and not checkpoint.isdecimal():
+        raise ValueError(f"--checkpoint must be best, last, average or a step, not {checkpoint!r}")
+    if checkpoint.isdecimal():
+        paths = [best_path(run, int(checkpoint))]
+    else:
+        last = load_progress(run, cpu)
+        best = [Best(*b) for b in last["best"]][: 1 if checkpoint == BEST_ONE else None]
+        if not best:
+            raise FileNotFoundError(f"{run} has no validated weights yet: take --checkpoint last")
+        paths = [best_path(run, b.step) for b in best]
+    states = [load_checkpoint(path, KIND, cpu) for path in paths]
+    steps = ", ".join(str(state["step"]) for state in states)
+    weights = averaged([state["model"] for state in states])
+    return _chosen(f"step {steps}", states[0]["settings"], weights)
+
+
+def _chosen(name: str, settings: dict[str, Any], weights: Weights) -> Chosen:
+    digest = hashlib.sha256()
+    for key in sorted(weights):
+        digest.update(key.encode())
+        digest.update(weights[key].contiguous().numpy().tobytes())
+    return Chosen(name, from_json(settings), weights, digest.hexdigest()[:16])
+
+
+def prepare_run(run: Path, settings: RunSettings, vocab: bytes) -> None:
+    """Make the folder of a run, with its settings and vocabulary.
+
+    Raises ValueError if a run with another vocabulary lies there.
+    """
+    run.mkdir(parents=True, exist_ok=True)
+    path = vocab_path(run)
+    if (run / LAST).exists() and path.read_bytes() != vocab:
+        raise ValueError(f"{run} was trained with another vocabulary: choose another --out")
+    write_whole(path, lambda file: file.write(vocab))
+    write_json(run / SETTINGS, to_json(settings))
+
+
+def vocab_path(run: Path) -> Path:
+    """The vocabulary of a run."""
+    return run / VOCAB

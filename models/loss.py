@@ -1,0 +1,88 @@
+"""Cross-entropy over the vocabulary with smoothed labels, a slice of the places at a time.
+
+Letters: Y places with a label, W width, V vocabulary. Logits of all places never stand in memory
+together: the way forward works out the gradients slice by slice and keeps only those.
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ranker.vocab import PAD
+
+SLICE_LOGITS = 1 << 24  # logits worked out at once: 64 MiB in full precision
+
+
+class Loss(NamedTuple):
+    """Sums over places in nats: what is trained on, and the plain loss of the labels."""
+
+    smoothed: Tensor
+    plain: Tensor
+
+
+class _SlicedCrossEntropy(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, x_YW: Tensor, table_VW: Tensor, bias_V: Tensor | None, label_Y: Tensor,
+        smoothing: float,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        rows = max(1, SLICE_LOGITS // table_VW.shape[0])
+        wants = ctx.needs_input_grad
+        table = table_VW.to(x_YW.dtype)
+        grad_x = torch.empty_like(x_YW) if wants[0] else None
+        grad_table = torch.zeros_like(table_VW) if wants[1] else None
+        grad_bias = torch.zeros_like(bias_V) if wants[2] and bias_V is not None else None
+        sums = x_YW.new_zeros(2, dtype=torch.float32)
+        for start in range(0, x_YW.shape[0], rows):
+            part = slice(start, start + rows)
+            logits = F.linear(x_YW[part], table).float()
+            if bias_V is not None:
+                logits += bias_V
+            loss, error = _slice(logits, label_Y[part], smoothing)
+            sums += loss
+            if grad_x is not None:
+                error_cast = error.to(x_YW.dtype)
+                grad_x[part] = error_cast @ table
+                if grad_table is not None:
+                    grad_table += error_cast.T @ x_YW[part]
+                if grad_bias is not None:
+                    grad_bias += error.sum(0)
+        ctx.save_for_backward(grad_x, grad_table, grad_bias)
+        ctx.mark_non_differentiable(sums[1])
+        return sums[0], sums[1]
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        found = [None if g is None else g * grad.to(g.dtype) for g in ctx.saved_tensors]
+        return *found, None, None
+
+
+def _slice(logits_YV: Tensor, label_Y: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    """([2] sums of smoothed and plain loss, [Y, V] gradient of the smoothed one).
+
+    The label has 1 - smoothing; padding has none; the others share the rest evenly.
+    """
+    share = smoothing / (logits_YV.shape[1] - 2)
+    log_all_Y1 = logits_YV.logsumexp(1, keepdim=True)
+    error_YV = logits_YV - log_all_Y1  # log-probabilities, for now
+    label_Y1 = label_Y[:, None]
+    at_label_Y1 = error_YV.gather(1, label_Y1)
+    plain = -at_label_Y1.sum()
+    smoothed = plain
+    if smoothing:
+        others = error_YV.sum() - error_YV[:, PAD].sum() - at_label_Y1.sum()
+        smoothed = (1 - smoothing) * plain - share * others
+    error_YV = error_YV.exp_().sub_(share)
+    error_YV[:, PAD] += share
+    error_YV.scatter_add_(1, label_Y1, torch.full_like(at_label_Y1, share + smoothing - 1))
+    return torch.stack([smoothed, plain]), error_YV
+
+
+def cross_entropy(
+    x_YW: Tensor, table_VW: Tensor, bias_V: Tensor | None, label_Y: Tensor, smoothing: float
+) -> Loss:
+    """The loss of labels (none of them padding) given what stands at their places."""
+    sums = _SlicedCrossEntropy.apply(x_YW, table_VW, bias_V, label_Y, smoothing)  # type: ignore[no-untyped-call]
+    return Loss(*sums)
