@@ -6,6 +6,12 @@ from pathlib import Path
 
 from pipeline.cli import DONE, Commands
 from pipeline.cli_ranker import add_train_ranker_flags, train_ranker
+from pipeline.cli_summarizer import (
+    add_summarize_flags,
+    add_train_flags,
+    summarize,
+    train_summarizer,
+)
 from pipeline.errors import JobFailed
 
 
@@ -63,8 +69,10 @@ def _add_summaries_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def add_commands(commands: Commands) -> None:
-    """Add the commands of this file."""
+    """Add the commands of this file, of rankers and of summarizers."""
     train = commands.group("train", "Train a model on the shards of a dataset.")
     train.add("ranker", train_ranker, add_train_ranker_flags)
+    train.add("summarizer", train_summarizer, add_train_flags)
+    commands.add("summarize", summarize, add_summarize_flags)
     evaluate = commands.group("evaluate", "Score summaries against the leads that they stand for.")
     evaluate.add("summaries", evaluate_summaries, _add_summaries_flags)

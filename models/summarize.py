@@ -1,0 +1,205 @@
+"""A trained summarizer at work: shards or one's own paragraphs in, summaries out."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import sentencepiece
+import torch
+from torch import Tensor
+
+from models.batches import Batch, SplitReader, collate
+from models.beam import beam_search
+from models.checkpoints import Chosen, choose, vocab_path
+from models.configs import SourceSettings
+from models.packing import gathered
+from models.plan import token_batches
+from models.sampling import sample
+from models.search import Found, SearchSettings
+from models.sources import source_of
+from models.summarizer import Memory, Summarizer
+from models.summary_files import ReadParagraph, Summary
+from ranker.ragged import Ints
+from ranker.runs import load_vocab
+from ranker.shards import read_group
+from ranker.vocab import END_OF_PARAGRAPH
+
+COMMAS = (",", "▁,")
+CHUNK_ROWS = 64  # sorted by length together, and written at once
+_COLUMNS = ("id", "title", "lead", "paragraphs.text", "paragraphs.document", "documents.url")
+
+
+class Loaded(NamedTuple):
+    """A summarizer ready to write: `commas` are the subwords that are one."""
+
+    model: Summarizer
+    processor: sentencepiece.SentencePieceProcessor
+    chosen: Chosen
+    commas: frozenset[int]
+    device: torch.device
+
+
+class Written(NamedTuple):
+    """A summary, its search's figures, the lead's under the model, and what was attended to.
+
+    `attention` has the share of each paragraph in the attention of all its tokens (the mean of
+    layers and heads), in 0..1, the title's counted to the first.
+    """
+
+    text: str
+    found: Found
+    lead_log_probability: float
+    lead_tokens: int
+    attention: list[float]
+
+
+def load(run: Path, checkpoint: str, device: torch.device, precision: str = "auto") -> Loaded:
+    """The weights of a run, on a device; in bf16 on a GPU unless `precision` is `fp32`.
+
+    Raises FileNotFoundError for what is not there, ValueError for a wrong checkpoint name.
+    """
+    chosen = choose(run, checkpoint)
+    processor = load_vocab(vocab_path(run))
+    model = Summarizer(chosen.settings.model)
+    model.load_state_dict(chosen.weights)
+    is_half = precision == "bf16" or (precision == "auto" and device.type == "cuda")
+    model = model.to(device, torch.bfloat16 if is_half else torch.float32).eval()
+    ids = [processor.piece_to_id(piece) for piece in COMMAS]
+    commas = frozenset(i for i in ids if i != processor.unk_id())
+    return Loaded(model, processor, chosen, commas, device)
+
+
+@torch.inference_mode()
+def summaries(loaded: Loaded, batch: Batch, search: SearchSettings) -> list[Written]:
+    """A summary for each example of a batch."""
+    model = loaded.model
+    batch = batch.to(loaded.device)
+    if search.sample:
+        first = int(batch.example_B[0])
+        found = sample(model, batch.source, search, loaded.commas, first)
+    else:
+        found = beam_search(model, batch.source, search, loaded.commas)
+    memory = model.encode(batch.source)
+    log_B = _lead_log_probabilities(model, batch, memory).tolist()
+    attention = _attention(model, batch, memory, [f.tokens for f in found])
+    tokens = (batch.label_BS != 0).sum(1).tolist()
+    texts = [loaded.processor.decode(f.tokens) for f in found]
+    return [Written(*row) for row in zip(texts, found, log_B, tokens, attention, strict=True)]
+
+
+def _lead_log_probabilities(model: Summarizer, batch: Batch, memory: Memory) -> Tensor:
+    """[B] nats of the lead and its end."""
+    log_BSV = model.logits(model.decode(batch.target_BS, memory)).float().log_softmax(-1)
+    log_BS = log_BSV.gather(-1, batch.label_BS[..., None]).squeeze(-1)
+    return log_BS.masked_fill(batch.label_BS == 0, 0.0).sum(1)
+
+
+def _attention(
+    model: Summarizer, batch: Batch, memory: Memory, tokens: Sequence[Sequence[int]]
+) -> list[list[float]]:
+    """For each example the share of its paragraphs."""
+    # the target side of a batch that reads what was written
+    written = collate([[np.zeros(1, np.uint16)]] * len(tokens), [np.array(t) for t in tokens], [])
+    target_BS = written.target_BS.to(batch.target_BS.device)
+    is_step_BS1 = (written.label_BS != 0).to(target_BS.device)[..., None]
+    weight_BSL = model.source_weights(target_BS, memory).float()
+    share_BL = (weight_BSL * is_step_BS1).sum(1) / is_step_BS1.sum(1)
+    share_N = gathered(share_BL[..., None], batch.source.slot_in_example_N)[:, 0].cpu()
+    paragraph_N = batch.source.rank_N.cpu()
+    if model.settings.model == "ft":  # one sequence: a separator ends each paragraph
+        is_end_N = (batch.source.id_N == END_OF_PARAGRAPH).cpu().long()
+        before_N = is_end_N.cumsum(0) - is_end_N
+        first_M = before_N[batch.source.position_N.cpu() == 0]
+        paragraph_N = before_N - first_M[batch.source.paragraph_N.cpu()]
+    example_N = batch.source.slot_in_example_N.cpu() // share_BL.shape[1]
+    found = []
+    for example in range(len(tokens)):
+        mine = example_N == example
+        found.append(torch.bincount(paragraph_N[mine], share_N[mine].double()).tolist())
+    return found
+
+
+class Job(NamedTuple):
+    """A split to summarise, and how."""
+
+    reader: SplitReader
+    search: SearchSettings
+    batch_tokens: int
+
+
+def split_rows(loaded: Loaded, job: Job, first_group: int = 0) -> Iterator[Summary]:
+    """The rows of a split in its order, from a row group on."""
+    first = sum(group.rows for group in job.reader.groups[:first_group])
+    lengths = job.reader.lengths().source
+    for group in job.reader.groups[first_group:]:
+        texts = read_group(group, _COLUMNS).to_pylist()
+        for start in range(0, group.rows, CHUNK_ROWS):
+            numbers = np.arange(start, min(start + CHUNK_ROWS, group.rows)) + first
+            written = _written(loaded, job, numbers, lengths)
+            for number, one in zip(numbers.tolist(), written, strict=True):
+                yield _row(loaded, job.search, texts[number - first], one)
+        first += group.rows
+
+
+def _written(loaded: Loaded, job: Job, numbers: Ints, lengths: Ints) -> list[Written]:
+    """Summaries of examples, in batches of like length, in the order of `numbers`."""
+    order = numbers[lengths[numbers].argsort(kind="stable")]
+    by_number: dict[int, Written] = {}
+    for cut in token_batches(lengths[order], job.batch_tokens):
+        batch = job.reader.batch(order[cut])
+        by_number |= zip(order[cut].tolist(), summaries(loaded, batch, job.search), strict=True)
+    return [by_number[number] for number in numbers.tolist()]
+
+
+def _row(
+    loaded: Loaded, search: SearchSettings, example: dict[str, Any], written: Written
+) -> Summary:
+    urls = [document["url"] for document in example["documents"]]
+    read = zip(example["paragraphs"], written.attention, strict=False)
+    return Summary(
+        example["id"],
+        example["title"],
+        example["lead"],
+        written.text,
+        score=written.found.score,
+        log_prob=written.found.log_probability,
+        tokens=len(written.found.tokens) + 1,
+        lead_tokens=written.lead_tokens,
+        lead_log_prob=written.lead_log_probability,
+        model=loaded.chosen.settings.model.model,
+        run=loaded.chosen.fingerprint,
+        settings=asdict(search),
+        paragraphs=tuple(ReadParagraph(p["text"], urls[p["document"]], a) for p, a in read),
+    )
+
+
+def own_summary(
+    loaded: Loaded,
+    title: str,
+    paragraphs: Sequence[str],
+    source: SourceSettings,
+    search: SearchSettings,
+) -> Written:
+    """A summary of one's own paragraphs, best first. Raises ValueError if there are none."""
+    if not paragraphs:
+        raise ValueError(f"no paragraph to summarise for {title!r}")
+    if loaded.model.settings.graph != "none":
+        raise ValueError("a model with a graph head needs shards, which have graphs")
+    title_ids, *ids = (
+        np.array(i, np.uint16) for i in loaded.processor.encode([title, *paragraphs])
+    )
+    model = loaded.model.settings.model
+    batch = collate([source_of(title_ids, ids, model, source)], [np.zeros(0, np.uint16)], [0])
+    return summaries(loaded, batch, search)[0]
+
+
+def job_key(loaded: Loaded, job: Job) -> str:
+    """Stands for all that decides the rows; 8 hex digits."""
+    groups = [[g.shard.path, g.number, g.rows] for g in job.reader.groups]
+    settings = [asdict(job.search), asdict(job.reader.source), job.batch_tokens]
+    about = [loaded.chosen.fingerprint, settings, groups]
+    return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:8]

@@ -1,0 +1,262 @@
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from models.batches import SplitReader
+from models.checkpoints import Best, averaged, best_path, choose, save_best
+from models.configs import changed, to_json
+from models.distributed import Team
+from models.train import Model, Stopping, Trainer, TrainingFailed
+from pipeline.cli import main
+from ranker.shards import split_shards
+
+CPU = Team(0, 1, torch.device("cpu"))
+
+
+@pytest.fixture
+def trainer(topics, run_settings, tmp_path):
+    def make(run="run", **changes):
+        settings = changed(run_settings, changes)
+        readers = [
+            SplitReader(split_shards(str(topics), split), settings.model, settings.source)
+            for split in ("train", "validation")
+        ]
+        (tmp_path / run).mkdir(exist_ok=True)
+        return Trainer(tmp_path / run, settings, *readers, CPU)
+
+    return make
+
+
+def curve(run):
+    return [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+
+
+def weights(trainer):
+    return trainer.model.summarizer.state_dict()
+
+
+def assert_same_weights(one, other):
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize("form", ["ht", "ft"])
+def test_one_batch_is_learned_by_heart(form, trainer):
+    shape = {"layers": "LL"} if form == "ft" else {}
+    made = trainer(model=form, dropout=0.0, label_smoothing=0.0, width=32, **shape)
+    batch = made.train.batch(np.arange(4))
+    model, optimizer = made.model.train(), torch.optim.Adam(made.model.parameters(), lr=5e-3)
+    for _ in range(200):
+        loss = model(batch).smoothed / batch.label_slot_Y.numel()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < 0.02
+
+
+def test_a_run_that_goes_on_ends_like_one_undisturbed(trainer, tmp_path):
+    whole = trainer("whole")
+    whole.fit(io.StringIO(), Stopping())
+    stopping = Stopping()
+    first = trainer("parts")
+
+    class StopAt3(Stopping):
+        def now(self, team):
+            return first.step == 3
+
+    first.fit(io.StringIO(), StopAt3())
+    assert first.step == 3
+    second = trainer("parts")
+    assert second.step == 3
+    second.fit(io.StringIO(), stopping)
+    assert_same_weights(weights(second), weights(whole))
+    assert curve(tmp_path / "parts") == curve(tmp_path / "whole")
+    assert [line["step"] for line in curve(tmp_path / "whole") if "loss" in line] == [*range(1, 9)]
+
+
+def test_an_update_is_the_same_in_one_batch_or_two(trainer):
+    """Loss and gradients are those of all target tokens, however they are dealt."""
+    made = trainer(dropout=0.0)
+    model = Model(made.model.summarizer, 0.1).train()
+    one, two = made.train.batch(np.arange(6)), made.train.batch(np.arange(6, 8))
+    both = made.train.batch(np.arange(8))
+    model(both).smoothed.backward()
+    whole = [p.grad.clone() for p in model.parameters()]
+    model.zero_grad()
+    for batch in (one, two):
+        model(batch).smoothed.backward()
+    for parameter, gradient in zip(model.parameters(), whole, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient, rtol=1e-3, atol=1e-4)
+
+
+def test_the_best_validations_are_kept_on_disk(run_settings, tmp_path):
+    kept = []
+    for step, loss in enumerate([3.0, 2.0, 2.5, 1.0], 1):
+        state = {"w": torch.full((2,), float(step))}
+        kept = save_best(tmp_path, run_settings, state, kept, Best(loss, step), keep=2)
+    assert kept == [Best(1.0, 4), Best(2.0, 2)]
+    assert best_path(tmp_path, 4).exists()
+
+
+def test_weights_are_averaged():
+    mean = averaged([{"w": torch.tensor([1.0, 3.0])}, {"w": torch.tensor([3.0, 5.0])}])
+    assert mean["w"].tolist() == [2.0, 4.0]
+
+
+def test_weights_are_chosen_by_name(trainer, tmp_path):
+    trainer().fit(io.StringIO(), Stopping())
+    run = tmp_path / "run"
+    both = [choose(run, step).weights for step in ("4", "8")]
+    assert_same_weights(choose(run, "average").weights, averaged(both))
+    assert choose(run, "last").fingerprint == choose(run, "8").fingerprint
+    assert choose(run, "best").name in ("step 4", "step 8")
+    with pytest.raises(ValueError, match="--checkpoint"):
+        choose(run, "bets")
+    with pytest.raises(FileNotFoundError, match="no run of a summarizer"):
+        choose(tmp_path, "best")
+
+
+def test_other_settings_than_the_run_has_are_told(trainer):
+    trainer(steps=1).fit(io.StringIO(), Stopping())
+    trainer(steps=2)  # more steps are no other run
+    with pytest.raises(ValueError, match=r"--dropout 0.1, not 0.2"):
+        trainer(dropout=0.2)
+
+
+def test_a_loss_that_is_no_number_ends_the_run(trainer):
+    made = trainer()
+    with torch.no_grad():
+        made.model.summarizer.embedding.weight[:] = torch.nan
+    with pytest.raises(TrainingFailed, match="the loss is no number"):
+        made.fit(io.StringIO(), Stopping())
+
+
+def test_memory_that_runs_out_says_what_to_lower(trainer, monkeypatch):
+    made = trainer()
+
+    def fail(*_):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(made.model, "forward", fail)
+    with pytest.raises(TrainingFailed, match=r"lower --batch-tokens \(now 800\)"):
+        made.fit(io.StringIO(), Stopping())
+
+
+def test_loader_processes_give_the_same_run(trainer):
+    alone, helped = trainer("alone", steps=2), trainer("helped", steps=2, loader_workers=1)
+    for made in (alone, helped):
+        made.fit(io.StringIO(), Stopping())
+    assert_same_weights(weights(alone), weights(helped))
+
+
+def flags_of(settings):
+    flags = []
+    for values in to_json(settings).values():
+        for name, value in values.items():
+            if name == "vocab_size" or value is None:
+                continue
+            flag = name.replace("_", "-")
+            if isinstance(value, bool):
+                flags.append(f"--{'' if value else 'no-'}{flag}")
+            else:
+                flags += [f"--{flag}", str(value)]
+    return flags
+
+
+def command(topics, run, settings, *extra):
+    words = ["train", "summarizer", "--data", str(topics), "--out", str(run), "--device", "cpu"]
+    return [*words, *flags_of(settings), *extra]
+
+
+def started(words, **environment):
+    return subprocess.Popen(
+        [sys.executable, "-m", "pipeline.cli", *words],
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+
+
+def wait_for(path, seconds=60):
+    end = time.monotonic() + seconds
+    while not path.exists():
+        assert time.monotonic() < end, f"no {path}"
+        time.sleep(0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_process_that_is_ended_goes_on_to_the_same_curve(number, topics, run_settings, tmp_path):
+    settings = changed(run_settings, {"steps": 40, "validate_every": 5})
+    assert started(command(topics, tmp_path / "whole", settings)).wait(timeout=120) == 0
+    process = started(command(topics, tmp_path / "cut", settings))
+    wait_for(tmp_path / "cut" / "last.pt")
+    process.send_signal(number)
+    code = process.wait(timeout=60)
+    assert code in ((-9, 0) if number == signal.SIGKILL else (130, 0))
+    assert started(command(topics, tmp_path / "cut", settings)).wait(timeout=120) == 0
+    assert curve(tmp_path / "cut") == curve(tmp_path / "whole")
+    one, other = (choose(tmp_path / run, "last") for run in ("cut", "whole"))
+    assert one.fingerprint == other.fingerprint
+
+
+@pytest.mark.slow
+def test_two_processes_train_like_one(topics, run_settings, tmp_path):
+    settings = changed(run_settings, {"steps": 6, "validate_every": 3})
+    assert started(command(topics, tmp_path / "one", settings)).wait(timeout=120) == 0
+    with_port = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
+    team = [
+        started(command(topics, tmp_path / "two", settings), RANK=str(rank), **with_port)
+        for rank in range(2)
+    ]
+    assert [process.wait(timeout=120) for process in team] == [0, 0]
+    for one, two in zip(curve(tmp_path / "one"), curve(tmp_path / "two"), strict=True):
+        assert one == pytest.approx(two, rel=1e-4)
+    one, two = (choose(tmp_path / run, "last").weights for run in ("one", "two"))
+    for name in one:
+        torch.testing.assert_close(one[name], two[name], rtol=1e-2, atol=2e-3)
+
+
+def free_port():
+    import socket
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--preset", "huge"], 2, "--preset"),
+        (["--dropout", "2"], 2, "--dropout"),
+        (["--data", "nowhere"], 2, "no such folder: nowhere"),
+        (["--config", "nowhere.toml"], 2, "nowhere.toml"),
+        (["--device", "tpu"], 2, "tpu"),
+        (["--dropuot", "0.1"], 2, "--dropuot"),
+    ],
+)
+def test_a_wrong_call_is_one_line(words, code, message, topics, tmp_path, capsys):
+    call = ["train", "summarizer", "--data", str(topics), "--out", str(tmp_path / "run")]
+    assert main([*call, "--preset", "tiny", *words]) == code
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.strip().splitlines()) == 1
+
+
+def test_a_file_of_settings_stands_between_preset_and_flags(topics, run_settings, tmp_path):
+    file = tmp_path / "settings.toml"
+    file.write_text('[model]\nwidth = 16\nheads = 4\nlayers = "LG"\n[train]\nsteps = 1\n')
+    words = ["--preset", "tiny", "--config", str(file), "--steps", "2", "--batch-tokens", "500"]
+    run = tmp_path / "run"
+    base = ["train", "summarizer", "--data", str(topics), "--out", str(run)]
+    assert main([*base, *words]) == 0
+    saved = json.loads((run / "settings.json").read_text())
+    assert (saved["model"]["width"], saved["train"]["steps"]) == (16, 2)
