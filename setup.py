@@ -40,6 +40,7 @@ setup(
         "selectolax>=0.4",
         "sentencepiece>=0.2",
         "spacy>=3.8",
+        "urllib3>=2.2",
         "warcio>=1.7.5",
         "xxhash>=3.5",
         "zstandard>=0.23",

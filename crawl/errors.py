@@ -32,3 +32,21 @@ class BadArticle(DataError):
 
 class BadLine(DataError):
     """A line of an input list that cannot be read."""
+
+
+class BadAnswer(DataError):
+    """A server, or a file, does not give the bytes that it was asked for.
+
+    `is_passing` says that it may do so later; `wait_seconds` is how long it asks us to wait.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        detail: str = "",
+        is_passing: bool = False,
+        wait_seconds: float | None = None,
+    ) -> None:
+        super().__init__(reason, detail)
+        self.is_passing = is_passing
+        self.wait_seconds = wait_seconds

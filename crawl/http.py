@@ -110,7 +110,7 @@ def decode_body(headers: Mapping[str, str], body: bytes, most: int) -> bytes:
     Raises BadRecord: `page_too_large` (over `most` bytes), `bad_encoding`.
     """
     if "chunked" in headers.get("transfer-encoding", "").lower():
-        body = _unchunk(body)
+        body = unchunk(body)
     encodings = headers.get("content-encoding", "").lower().replace(" ", "").split(",")
     for encoding in reversed([e for e in encodings if e not in ("", "identity", "none")]):
         body = _limited(_decompress(encoding, body, most), most)
@@ -123,7 +123,7 @@ def _limited(body: bytes, most: int) -> bytes:
     return body
 
 
-def _unchunk(body: bytes) -> bytes:
+def unchunk(body: bytes) -> bytes:
     """The chunks joined; from where there are none on, the body as it is."""
     pieces: list[bytes] = []
     place = 0

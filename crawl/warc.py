@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
+from crawl.digests import is_digest_of
 from crawl.errors import BadRecord
 from crawl.http import (
     check_type,
@@ -18,6 +19,7 @@ from crawl.http import (
     page_kind,
     parse_headers,
     parse_response,
+    unchunk,
 )
 from crawl.members import START_BYTES, MemberReader
 
@@ -77,19 +79,24 @@ def _always(url: str) -> bool:
 
 
 def read_captures(
-    raw: BinaryIO, wanted: Callable[[str], bool] = _always, max_payload_bytes: int = 16 << 20
+    raw: BinaryIO,
+    wanted: Callable[[str], bool] = _always,
+    max_payload_bytes: int = 16 << 20,
+    index_digest: str | None = None,
 ) -> Iterator[Capture | Rejected]:
     """The wanted pages of a file in order, and all that is wrong with it.
 
     Records of other kinds and unwanted ones are passed over silently, but not damage to the file.
+    Payloads are held against their digests only if that of an index is given.
     Reasons of a Rejected: `http_status_NNN`, `not_html`, `not_a_response`, `revisit`,
-    `truncated_record`, `bad_record`, `bad_encoding`, `page_too_large`, `not_a_warc`.
+    `truncated_record`, `bad_record`, `bad_encoding`, `page_too_large`, `wrong_digest`,
+    `not_a_warc`.
     A `raw` that cannot seek will do; nothing is raised but what it raises.
     """
     reader = MemberReader(raw, _STARTS)
     first_fault: Rejected | None = None
     while reader.next_part():
-        for item in _records(reader, wanted, max_payload_bytes):
+        for item in _records(reader, wanted, max_payload_bytes, index_digest):
             if not reader.found_start and isinstance(item, Rejected):
                 first_fault = first_fault or item
                 continue
@@ -105,7 +112,7 @@ def read_captures(
 
 
 def _records(
-    reader: MemberReader, wanted: Callable[[str], bool], most: int
+    reader: MemberReader, wanted: Callable[[str], bool], most: int, index_digest: str | None
 ) -> Iterator[Capture | Rejected]:
     """The wanted records of one part, and what is lost of it."""
     reader.skip_blank()
@@ -143,7 +150,7 @@ def _records(
         elif found < here:
             yield Rejected(url, "bad_record", place, "another record begins in it")
         elif took:
-            yield _page(head, block, place, size, most)
+            yield _page(head, block, place, size, most, index_digest)
         if found > here:
             yield _lost(_either(end, here), "bad_record", "no record begins here", found - here)
     if reader.fault is not None:
@@ -220,7 +227,7 @@ def _clean_url(url: str) -> str:
 
 
 def _page(
-    head: _Head, block: bytes | None, offset: int, length: int, most: int
+    head: _Head, block: bytes | None, offset: int, length: int, most: int, index_digest: str | None
 ) -> Capture | Rejected:
     def reject(reason: str, detail: str) -> Rejected:
         return Rejected(head.url, reason, offset, detail)
@@ -234,12 +241,14 @@ def _page(
     if block is None:
         return reject("page_too_large", f"{head.length} bytes")
     try:
-        return _capture(head, block, offset, length, most)
+        return _capture(head, block, offset, length, most, index_digest)
     except BadRecord as error:
         return reject(error.reason, str(error))
 
 
-def _capture(head: _Head, block: bytes, offset: int, length: int, most: int) -> Capture:
+def _capture(
+    head: _Head, block: bytes, offset: int, length: int, most: int, index_digest: str | None
+) -> Capture:
     """Raises BadRecord."""
     told = head.headers.get("content-type", "")
     status, headers, body = 200, {"content-type": told}, block
@@ -258,6 +267,12 @@ def _capture(head: _Head, block: bytes, offset: int, length: int, most: int) -> 
     check_type(mime)
     payload = decode_body(headers, body, most)
     kind, mime = page_kind(mime, payload)
+    if index_digest is not None:
+        # of the body as it was sent, as most have it, or without chunks, or as we read it
+        contents = (body, unchunk(body), payload)
+        for claim in filter(None, (digest, index_digest)):
+            if is_digest_of(claim, contents) is False:
+                raise BadRecord("wrong_digest", f"its payload has not the digest {claim}")
     if not digest:
         digest = "sha1:" + base64.b32encode(hashlib.sha1(body).digest()).decode()
     return Capture(

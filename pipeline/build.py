@@ -1,17 +1,16 @@
 """The whole flow, stage by stage: start reading here.
 
-    read articles -> want pages -> filter URLs -> scan pages
+    read articles -> want pages -> locate and fetch pages, or scan files for them
         -> join into examples -> link -> encode -> report
 
 Each function runs one stage, or finds it done before, and gives back its record.
 """
 
-import json
 from dataclasses import asdict, replace
 from typing import Any
 
 from crawl.dump import dump_language, open_dump
-from pipeline import files, report
+from pipeline import build_crawl, files, report
 from pipeline.card import CARD, write_card
 from pipeline.encode_subwords import MODEL, EncodeShard, TrainVocab
 from pipeline.errors import JobFailed
@@ -20,36 +19,27 @@ from pipeline.filter_urls import FILTER, KEYS_FOLDER, BuildFilter
 from pipeline.join_pages import SIZES_FOLDER, JoinPages
 from pipeline.link_paragraphs import LinkShard
 from pipeline.manifest import write_manifest
-from pipeline.options import SPLIT_TENTHS, VERSION, ArticleSettings, Settings
+from pipeline.options import PAGE_STAGES, SPLIT_TENTHS, ArticleSettings, RemoteSettings, Settings
+from pipeline.origin import metadata_of, origin_of
 from pipeline.progress import Ticker
 from pipeline.read_articles import ReadDump, is_index, plan_parts
 from pipeline.read_wikisum import ReadWikisum, is_original, pair_files
-from pipeline.records import FORMAT_VERSION, SPLITS
+from pipeline.records import SPLITS
+from pipeline.remote import Access
 from pipeline.run import Job, Stage, run_parts, run_stage
 from pipeline.scan_pages import ScanFile
 from pipeline.want_pages import WantPages
 from pipeline.workspace import StageResult
 
 JOINED, LINKED, EXAMPLES = ".work/joined", ".work/linked", "examples"
+SCAN_OUTPUTS = ("documents/documents-scan-", "dropped/dropped-scan-")
 ARTICLES_PER_SHARD = 4096
 # what other commands may have done in the folder too
 OTHERS = ("queries", "candidates", "search", "live")
-ORDER = ("articles", "wanted", "scan", "examples", "graphs", "vocab", "tokenize")
-
-
-def _origin(stage: str, own: Any, before: StageResult | None) -> dict[str, Any]:
-    """The settings of a stage and of those before it, without paths of this machine."""
-    plain = {k: v for k, v in asdict(own).items() if k not in ("titles", "vocab")}
-    return {**(before.facts["origin"] if before else {}), stage: plain}
-
-
-def _metadata(origin: dict[str, Any]) -> dict[str, str]:
-    """What a shard says of its origin; nothing here may depend on the machine or the run."""
-    return {
-        "wikisum.version": VERSION,
-        "wikisum.format": FORMAT_VERSION,
-        "wikisum.settings": json.dumps(origin, sort_keys=True),
-    }
+ORDER = (
+    "articles", "wanted", "lookup", "follow", "locate", "fetch", "scan", "examples", "graphs",
+    "vocab", "tokenize",
+)  # fmt: skip
 
 
 def language_of(dump: list[InputFile]) -> str:
@@ -88,7 +78,7 @@ def read_articles(
     if not original and (urls or own.split in SPLIT_TENTHS):
         flag = "--urls goes" if urls else f"--split {own.split} goes"
         raise ValueError(f"{flag} with the original WikiSum files, but --articles names a dump")
-    origin = _origin("articles", own, None)
+    origin = origin_of("articles", own)
     tasks: list[Any] = (
         pair_files(dump, urls or [], own) if original else plan_parts(dump, own.limit)
     )
@@ -110,7 +100,7 @@ def read_articles(
         },
     )
     where = (job.workspace.out, len(tasks), own)
-    metadata, ticker = _metadata(origin), Ticker(job.progress_folder)
+    metadata, ticker = metadata_of(origin), Ticker(job.progress_folder)
     do = (
         ReadWikisum(*where, metadata, ticker)
         if original
@@ -136,7 +126,7 @@ def want_pages(
         raise ValueError(
             f"--corpus {own.corpus}: the original files do not tell citations from search results"
         )
-    origin = _origin("wanted", own, articles)
+    origin = origin_of("wanted", own, articles)
     shard_count = max(1, articles.counts["articles_out"] // ARTICLES_PER_SHARD)
     stage = Stage(
         "wanted",
@@ -163,7 +153,7 @@ def want_pages(
         own.corpus,
         bool(sliced["titles"] or sliced["limit"]),
         shard_count,
-        _metadata(origin),
+        metadata_of(origin),
     )
     return run_stage(job, stage, lambda pipeline, _, parts: construct(pipeline, parts))
 
@@ -185,12 +175,12 @@ def scan_pages(
 ) -> StageResult:
     """WARC files -> `documents/`; those without a wanted page by their metadata are passed over."""
     own = settings.scan
-    origin = _origin("scan", own, wanted)
+    origin = origin_of("scan", own, wanted)
     keys = filter_urls(job, wanted)
     stage = Stage(
         "scan",
         "pages",
-        ("documents/documents-", "dropped/dropped-scan-"),
+        SCAN_OUTPUTS,
         {
             "settings": asdict(own),
             "inputs": files.identity(warcs),
@@ -199,7 +189,12 @@ def scan_pages(
         },
         len(warcs),
         sum(f.size_bytes for f in warcs),
-        {"settings": asdict(own), "origin": origin, "inputs": {"warcs": files.described(warcs)}},
+        {
+            "settings": asdict(own),
+            "origin": origin,
+            "inputs": {"warcs": files.described(warcs)},
+            "wanted": wanted.fingerprint,
+        },
     )
     do = ScanFile(
         job.workspace.out,
@@ -208,7 +203,7 @@ def scan_pages(
         job.workspace.path(FILTER),
         keys.fingerprint,
         wet_metadata,
-        _metadata(origin),
+        metadata_of(origin),
         Ticker(job.progress_folder),
     )
     return run_parts(job, stage, list(warcs), do)
@@ -224,27 +219,71 @@ def shards_by_split(settings: Settings, articles: StageResult) -> dict[str, int]
     }
 
 
+def make_pages(
+    job: Job,
+    settings: Settings,
+    access: Access,
+    warcs: list[InputFile],
+    wanted: StageResult,
+    wet_metadata: str | None = None,
+) -> list[StageResult]:
+    """`wanted/` -> `documents/`, out of the crawls that are named and out of files; the stages."""
+    pages: list[StageResult] = []
+    if settings.locate.crawls:
+        pages += build_crawl.locate_pages(job, settings, access, wanted)
+        pages.append(build_crawl.fetch_pages(job, settings, access, pages[-1]))
+    else:
+        job.workspace.forget("locate", build_crawl.LOCATE_OUTPUTS)
+        job.workspace.forget("fetch", build_crawl.FETCH_OUTPUTS)
+    if warcs:
+        pages.append(scan_pages(job, settings, warcs, wanted, wet_metadata))
+    else:
+        job.workspace.forget("scan", SCAN_OUTPUTS)
+    return pages
+
+
+def made_pages(job: Job, wanted: StageResult) -> list[StageResult]:
+    """The stages that have been done to make `documents/` of these wanted pages.
+
+    Raises JobFailed if there is none.
+    """
+    made = (job.workspace.finished(s) for s in ("lookup", "follow", "locate", "fetch", "scan"))
+    done = [r for r in made if r and r.facts["wanted"] == wanted.fingerprint]
+    if not any(result.stage in PAGE_STAGES for result in done):
+        raise JobFailed(
+            f"{job.workspace.out} has no pages: run `wikisum scan` or `wikisum fetch` first"
+        )
+    return done
+
+
 def join_pages(
-    job: Job, settings: Settings, articles: StageResult, wanted: StageResult, scan: StageResult
+    job: Job,
+    settings: Settings,
+    articles: StageResult,
+    wanted: StageResult,
+    pages: list[StageResult],
 ) -> StageResult:
-    """`articles/`, `wanted/`, `documents/` -> examples without graphs and ids."""
+    """`articles/`, `wanted/`, `documents/` -> examples without graphs and ids.
+
+    `pages` are the stages that made documents or tell why there is none.
+    """
     own = settings.examples
-    origin = _origin("examples", own, scan)
+    origin = origin_of("examples", own, *pages)
     by_split = shards_by_split(settings, articles)
 
-    def paths(result: StageResult, prefix: str) -> list[str]:
-        return [job.workspace.path(p) for p in result.paths(prefix)]
+    def paths(prefix: str, *results: StageResult) -> list[str]:
+        return [job.workspace.path(p) for result in results for p in result.paths(prefix)]
 
     construct = JoinPages(
         job.workspace.out,
         JOINED,
-        paths(articles, "articles/"),
-        paths(wanted, "wanted/"),
-        paths(scan, "documents/"),
-        paths(scan, "dropped/"),
+        paths("articles/", articles),
+        paths("wanted/", wanted),
+        paths("documents/", *pages),
+        paths("dropped/", *pages),
         own,
         by_split,
-        _metadata(origin),
+        metadata_of(origin),
         Ticker(job.progress_folder),
     )
     stage = Stage(
@@ -254,7 +293,7 @@ def join_pages(
         {
             "settings": asdict(own),
             "shards": by_split,
-            "before": [articles.fingerprint, wanted.fingerprint, scan.fingerprint],
+            "before": [r.fingerprint for r in (articles, wanted, *pages)],
         },
         construct.part_count,
         articles.counts["articles_out"],
@@ -273,7 +312,7 @@ def join_pages(
 def link_paragraphs(job: Job, settings: Settings, examples: StageResult) -> StageResult:
     """Example shards -> the same with graphs."""
     own = settings.graphs
-    origin = _origin("graphs", own, examples)
+    origin = origin_of("graphs", own, examples)
     tasks = examples.paths(JOINED)
     stage = Stage(
         "graphs",
@@ -284,7 +323,7 @@ def link_paragraphs(job: Job, settings: Settings, examples: StageResult) -> Stag
         examples.counts["examples_out"],
         {"settings": asdict(own), "origin": origin},
     )
-    metadata = _metadata(origin)
+    metadata = metadata_of(origin)
     do = LinkShard(job.workspace.out, LINKED, own, metadata, Ticker(job.progress_folder))
     return run_parts(job, stage, tasks, do)
 
@@ -309,7 +348,7 @@ def train_vocab(
         count,
         {
             "settings": asdict(own),
-            "origin": _origin("vocab", own, None),
+            "origin": origin_of("vocab", own),
             "inputs": {"vocab": files.described(vocab)},
         },
     )
@@ -342,7 +381,7 @@ def encode_subwords(
     origin = {**linked.facts["origin"], **(vocab.facts["origin"] if vocab else {})}
     sha256 = model.sha256 if model else None
     do = EncodeShard(
-        job.workspace.out, EXAMPLES, sha256, _metadata(origin), Ticker(job.progress_folder)
+        job.workspace.out, EXAMPLES, sha256, metadata_of(origin), Ticker(job.progress_folder)
     )
     return run_parts(job, stage, tasks, do)
 
@@ -368,15 +407,17 @@ def build(
     search_results: list[InputFile],
     warcs: list[InputFile],
     vocab: list[InputFile],
+    remote: RemoteSettings,
     wet_metadata: str | None = None,
 ) -> dict[str, Any]:
     """Run every stage that is not done before, and finish; give the manifest back."""
     settings = with_language(settings, language_of(dump))
     articles = read_articles(job, settings, dump, titles, urls)
     wanted = want_pages(job, settings, search_results, articles)
-    scan = scan_pages(job, settings, warcs, wanted, wet_metadata)
-    examples = join_pages(job, settings, articles, wanted, scan)
+    access = build_crawl.access_of(job, remote)
+    pages = make_pages(job, settings, access, warcs, wanted, wet_metadata)
+    examples = join_pages(job, settings, articles, wanted, pages)
     linked = link_paragraphs(job, settings, examples)
     vocabulary = train_vocab(job, settings, vocab, examples)
     encoded = encode_subwords(job, settings, linked, vocabulary)
-    return finish(job, [articles, wanted, scan, examples, linked, vocabulary, encoded])
+    return finish(job, [articles, wanted, *pages, examples, linked, vocabulary, encoded])

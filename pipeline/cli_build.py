@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pipeline.cli import DONE, FAILED, Commands
+from pipeline.cli_crawl import add_crawl_flags, add_remote_flags, remote_settings
 from pipeline.cli_job import add_job_flags, done_stage, open_job
 from pipeline.cli_ranker import add_rank_flags, rank
 
@@ -13,18 +14,21 @@ if TYPE_CHECKING:
 
 
 def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
-    """Build the dataset: Wikipedia dump + WARC files -> examples, shard by shard.
+    """Build the dataset: Wikipedia dump + pages of crawls -> examples, shard by shard.
 
-    Stages that are done for the same inputs and settings are skipped; a run that was killed goes
-    on where it stopped. Flags after -- are Beam's (-- --runner=DataflowRunner ...).
+    Pages come out of crawls on a server (--crawl), out of files (--warcs), or out of both. Stages
+    that are done for the same inputs and settings are skipped; a run that was killed goes on where
+    it stopped. Flags after -- are Beam's (-- --runner=DataflowRunner ...).
     """
     from pipeline import build as flow
     from pipeline import files, summary
     from pipeline.crawl_files import crawl_files
 
-    settings = _settings(args)
+    settings, remote = _settings(args), remote_settings(args)
+    if not settings.locate.crawls and not args.warcs:
+        raise ValueError("where are the pages? name a crawl (--crawl) or crawl files (--warcs)")
     dump = files.expand(args.articles)
-    warcs = crawl_files(args.warcs, args.crawl_root)
+    warcs = crawl_files(args.warcs, _root_of_lists(args))
     vocab = _vocab(args.vocab)
     with open_job(args, beam_flags) as job:
         manifest = flow.build(
@@ -36,6 +40,7 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
             search_results=files.expand(args.search_results),
             warcs=warcs,
             vocab=vocab,
+            remote=remote,
             wet_metadata=_folder(args.metadata),
         )
         summary.write_summary(manifest, job.workspace.out, sys.stdout)
@@ -54,13 +59,45 @@ def articles(args: argparse.Namespace, beam_flags: list[str]) -> int:
     return DONE
 
 
+def locate(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Wanted URLs -> captures/: where they lie in crawls, by the crawls' own indexes."""
+    from pipeline import build as flow
+    from pipeline import build_crawl, files
+
+    settings, remote = _settings(args), remote_settings(args)
+    if not settings.locate.crawls:
+        raise ValueError("no crawl is named (--crawl)")
+    search_results = files.expand(args.search_results)
+    with open_job(args, beam_flags) as job:
+        wanted = flow.want_pages(job, settings, search_results, done_stage(job, "articles"))
+        build_crawl.locate_pages(job, settings, build_crawl.access_of(job, remote), wanted)
+    return DONE
+
+
+def fetch(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Located pages -> documents/, by ranged reads of the crawls' files."""
+    from pipeline import build as flow
+    from pipeline import build_crawl
+
+    remote = remote_settings(args)
+    with open_job(args, beam_flags) as job:
+        located = done_stage(job, "locate")
+        settings = flow.with_language(
+            _settings(args), done_stage(job, "articles").facts["language"]
+        )
+        build_crawl.fetch_pages(job, settings, build_crawl.access_of(job, remote), located)
+    return DONE
+
+
 def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Whole WARC, ARC or WET files -> documents/, keeping the pages that articles want."""
     from pipeline import build as flow
     from pipeline import files
     from pipeline.crawl_files import crawl_files
 
-    warcs = crawl_files(args.warcs, args.crawl_root)
+    if not args.warcs:
+        raise ValueError("no crawl files are named (--warcs)")
+    warcs = crawl_files(args.warcs, _root_of_lists(args))
     wet_metadata = _folder(args.metadata)
     search_results = files.expand(args.search_results)
     with open_job(args, beam_flags) as job:
@@ -76,12 +113,13 @@ def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from pipeline import build as flow
 
     with open_job(args, beam_flags) as job:
-        before = [done_stage(job, stage) for stage in ("articles", "wanted", "scan")]
-        settings = flow.with_language(_settings(args), before[0].facts["language"])
-        joined = flow.join_pages(job, settings, *before)
+        read, wanted = done_stage(job, "articles"), done_stage(job, "wanted")
+        pages = flow.made_pages(job, wanted)
+        settings = flow.with_language(_settings(args), read.facts["language"])
+        joined = flow.join_pages(job, settings, read, wanted, pages)
         linked = flow.link_paragraphs(job, settings, joined)
         encoded = flow.encode_subwords(job, settings, linked, None)
-        flow.finish(job, [*before, joined, linked, encoded])
+        flow.finish(job, [read, wanted, *pages, joined, linked, encoded])
     return DONE
 
 
@@ -91,11 +129,13 @@ def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
     vocab = _vocab(args.vocab)
     with open_job(args, beam_flags) as job:
-        before = [done_stage(job, stage) for stage in flow.ORDER[:5]]
+        read, wanted = done_stage(job, "articles"), done_stage(job, "wanted")
+        joined, linked = done_stage(job, "examples"), done_stage(job, "graphs")
+        pages = flow.made_pages(job, wanted)
         settings = _settings(args)
-        trained = flow.train_vocab(job, settings, vocab, before[3])
-        encoded = flow.encode_subwords(job, settings, before[4], trained)
-        flow.finish(job, [*before, trained, encoded])
+        trained = flow.train_vocab(job, settings, vocab, joined)
+        encoded = flow.encode_subwords(job, settings, linked, trained)
+        flow.finish(job, [read, wanted, *pages, joined, linked, trained, encoded])
     return DONE
 
 
@@ -127,6 +167,11 @@ def _optional(path: str | None) -> list[Any]:
     from pipeline import files
 
     return files.expand([path]) if path else []
+
+
+def _root_of_lists(args: argparse.Namespace) -> str | None:
+    """What the paths in lists of crawl files are relative to, if that is told."""
+    return args.crawl_root[0] if args.crawl_root else None
 
 
 def _folder(path: str | None) -> str | None:
@@ -165,7 +210,8 @@ def _settings(args: argparse.Namespace) -> "Settings":
         default = getattr(base, name)
         flags = {f.name: given.get(f"{name}.{f.name}") for f in dataclasses.fields(default)}
         told = {flag: value for flag, value in flags.items() if value is not None}
-        return dataclasses.replace(default, **told)
+        plain = {f: tuple(v) if isinstance(v, list) else v for f, v in told.items()}
+        return dataclasses.replace(default, **plain)
 
     groups = [f.name for f in dataclasses.fields(base) if f.name != "shards"]
     return options.Settings(**{name: group(name) for name in groups}, shards=given.get("shards"))
@@ -188,21 +234,33 @@ def _add_article_flags(parser: argparse.ArgumentParser) -> None:
                        "of the original files: t2t (their default) or t2t-nominal")  # fmt: skip
 
 
-def _add_scan_flags(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("pages")
-    group.add_argument("--warcs", nargs="+", required=True, metavar="GLOB",
-                       help="WARC, ARC or WET files or globs, local or gs://, s3://, or a crawl's "
-                       "lists of them (warc.paths.gz, wet.paths.gz)")  # fmt: skip
-    group.add_argument("--crawl-root", metavar="DIR",
-                       help="what the paths in lists are relative to (default: the nearest folder "
-                       "at or above the list that fits)")  # fmt: skip
-    group.add_argument("--metadata", metavar="DIR",
-                       help="the original commoncrawl_metadata: pass over crawl files that hold no "
-                       "wanted page")  # fmt: skip
+def _add_wanted_flags(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("wanted pages")
     group.add_argument("--search-results", nargs="+", default=[], metavar="FILE",
                        help='JSON Lines of {"title", "query", "urls"}')  # fmt: skip
     group.add_argument("--corpus", dest="wanted.corpus", metavar="NAME",
                        help="citations, search or combined (default)")  # fmt: skip
+
+
+def _add_root_flag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--crawl-root", nargs="+", metavar="ROOT",
+                        help="where crawls lie: URLs or folders that hold the same, asked in turn "
+                        "(default https://data.commoncrawl.org/; for lists of files the nearest "
+                        "folder at or above the list that fits)")  # fmt: skip
+
+
+def _add_file_flags(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("crawl files")
+    group.add_argument("--warcs", nargs="+", default=[], metavar="GLOB",
+                       help="WARC, ARC or WET files or globs, local or gs://, s3://, or a crawl's "
+                       "lists of them (warc.paths.gz, wet.paths.gz)")  # fmt: skip
+    group.add_argument("--metadata", metavar="DIR",
+                       help="the original commoncrawl_metadata: pass over crawl files that hold no "
+                       "wanted page")  # fmt: skip
+
+
+def _add_page_flags(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("pages")
     group.add_argument("--extractor", dest="scan.extractor", metavar="NAME",
                        help="main text: fast (default), trafilatura; all: soup")  # fmt: skip
     group.add_argument("--paragraph-rule", dest="scan.paragraph_rule", metavar="NAME",
@@ -258,12 +316,17 @@ def _add_dataset(parser: argparse.ArgumentParser) -> None:
 
 def add_commands(commands: Commands) -> None:
     """Add the commands of this file."""
-    flags = (_add_article_flags, _add_scan_flags, _add_example_flags, _add_vocab_flags)
-    commands.add_beam("build", build, _add_preset_flags, *flags, add_job_flags)
-    commands.add_beam("articles", articles, _add_article_flags, add_job_flags)
-    commands.add_beam("scan", scan, _add_preset_flags, _add_scan_flags, add_job_flags)
-    commands.add_beam("examples", examples, _add_preset_flags, _add_example_flags, add_job_flags)
-    commands.add_beam("tokenize", tokenize, _add_vocab_flags, add_job_flags)
-    commands.add_beam("rank", rank, add_rank_flags, add_job_flags)
-    commands.add_beam("report", report, add_job_flags)
+    job, root, wanted, page = add_job_flags, _add_root_flag, _add_wanted_flags, _add_page_flags
+    commands.add_beam(
+        "build", build, _add_preset_flags, _add_article_flags, wanted, add_crawl_flags,
+        _add_file_flags, page, _add_example_flags, _add_vocab_flags, root, job,
+    )  # fmt: skip
+    commands.add_beam("articles", articles, _add_article_flags, job)
+    commands.add_beam("locate", locate, wanted, add_crawl_flags, root, job)
+    commands.add_beam("fetch", fetch, _add_preset_flags, page, add_remote_flags, root, job)
+    commands.add_beam("scan", scan, _add_preset_flags, wanted, _add_file_flags, page, root, job)
+    commands.add_beam("examples", examples, _add_preset_flags, _add_example_flags, job)
+    commands.add_beam("tokenize", tokenize, _add_vocab_flags, job)
+    commands.add_beam("rank", rank, add_rank_flags, job)
+    commands.add_beam("report", report, job)
     commands.add("validate", validate, _add_dataset)

@@ -68,11 +68,17 @@ def _read_documents(path: str) -> Iterator[tuple[str, tuple[str, str, int, bytes
         yield document.url, (*capture, pack(document))
 
 
-def _read_failures(path: str) -> Iterator[tuple[str, tuple[str, str, int]]]:
+def _read_failures(path: str) -> Iterator[tuple[str, tuple[str | None, str, int | None]]]:
     """The records of wanted pages that gave no document, by URL."""
     for row in read_rows(path, ["url", "reason", "file", "offset"]):
         if row["url"]:
             yield row["url"], (row["file"], row["reason"], row["offset"])
+
+
+def _telling(failure: tuple[str | None, str, int | None]) -> tuple[bool, str, str, int]:
+    """A key that sorts what failed, that which tells most of the page last."""
+    file, reason, offset = failure
+    return reason != "not_in_crawl", file or "", reason, -1 if offset is None else offset
 
 
 def _meet(
@@ -84,7 +90,7 @@ def _meet(
     """
     url, groups = element
     captures = sorted(groups["documents"], key=lambda c: c[:3])
-    failures = sorted(groups["failures"])
+    failures = sorted(groups["failures"], key=_telling)
     wanted = groups["wanted"]
     if is_wikipedia(url):
         captures, failures = [], [(None, "wikipedia_itself", None)]

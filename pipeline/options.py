@@ -1,8 +1,10 @@
 """One frozen dataclass of settings per stage: what decides the bytes that the stage writes."""
 
 import dataclasses
+import re
 from dataclasses import dataclass
 
+from crawl.cdx import parse_date
 from crawl.html import check_extractor
 
 VERSION = "0.1.0"
@@ -12,6 +14,7 @@ CLONE_RULES = ("calibrated", "literal")
 PARAGRAPH_RULES = ("prose", "t2t")
 TEXT_RULES = ("plain", "t2t")
 ANY_LANGUAGE = "any"
+PAGE_STAGES = ("fetch", "scan")  # those that make documents
 SPLIT_FRACTIONS = {
     "wikisum": (0.8, 0.1, 0.1),  # Liu et al. 2018, section 3
     "hierarchical": (0.9539, 0.0230, 0.0231),  # Liu & Lapata 2019, section 4
@@ -85,6 +88,54 @@ class ScanSettings:
             f"--paragraph-rule must be one of {', '.join(PARAGRAPH_RULES)}",
         )
         _require(self.max_page_bytes > 0, "--max-page-bytes must be over 0")
+
+
+@dataclass(frozen=True)
+class LocateSettings:
+    """Which captures of the wanted pages are taken: of which crawls, in order of preference."""
+
+    crawls: tuple[str, ...] = ()
+    date: str | None = None
+    captures: int = 2
+
+    def __post_init__(self) -> None:
+        for crawl in self.crawls:
+            _require(
+                re.fullmatch(r"\w[\w.-]*", crawl) is not None,
+                f"--crawl must be a name like CC-MAIN-2024-10, not {crawl!r}",
+            )
+        _require(len(set(self.crawls)) == len(self.crawls), "--crawl names a crawl twice")
+        if self.date is not None:
+            parse_date(self.date)
+        _require(self.captures > 0, f"--captures must be over 0, not {self.captures}")
+
+
+@dataclass(frozen=True)
+class RemoteSettings:
+    """How a crawl is reached and asked. Decides nothing of what is written.
+
+    `rate` is in requests a second over all workers, 0 for no limit; None is 2 for others' servers.
+    """
+
+    roots: tuple[str, ...] = ("https://data.commoncrawl.org/",)
+    rate: float | None = None
+    connections: int = 4
+    attempts: int = 10
+    first_pause_seconds: float = 1.0
+    timeout_seconds: float = 30.0
+    contact: str | None = None
+
+    def __post_init__(self) -> None:
+        _require(bool(self.roots) and all(self.roots), "--crawl-root is empty")
+        _require(self.rate is None or self.rate >= 0, f"--rate must not be {self.rate}")
+        _require(self.connections > 0, f"--connections must be over 0, not {self.connections}")
+        _require(self.attempts > 0, f"--attempts must be over 0, not {self.attempts}")
+        _require(self.first_pause_seconds >= 0, "--first-pause must not be under 0")
+        _require(self.timeout_seconds > 0, f"--timeout must be over 0, not {self.timeout_seconds}")
+        _require(
+            self.contact is None or (self.contact.isascii() and self.contact.isprintable()),
+            "--contact must be plain ASCII",
+        )
 
 
 @dataclass(frozen=True)
@@ -236,6 +287,7 @@ class Settings:
 
     articles: ArticleSettings = ArticleSettings()
     wanted: WantedSettings = WantedSettings()
+    locate: LocateSettings = LocateSettings()
     scan: ScanSettings = ScanSettings()
     examples: ExampleSettings = ExampleSettings()
     graphs: GraphSettings = GraphSettings()

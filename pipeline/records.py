@@ -57,6 +57,26 @@ class Wanted(NamedTuple):
     rank: int
 
 
+class Capture(NamedTuple):
+    """Where a wanted page lies: `length` bytes of `warc_file`, as the index of `crawl` tells.
+
+    `source_url` is the address as crawled, the target where `url` redirects. `timestamp` has 14
+    digits. Of several captures of a URL `choice` 0 is to be tried first.
+    """
+
+    url: str
+    source_url: str
+    crawl: str
+    warc_file: str
+    offset: int
+    length: int
+    digest: str
+    mime: str
+    status: int
+    timestamp: str
+    choice: int
+
+
 class Document(NamedTuple):
     """One page of the crawl; `offset` and `length` are bytes of its record in `warc_file`."""
 
@@ -191,6 +211,21 @@ ARTICLE = pa.schema(
 )
 WANTED = pa.schema(
     {"url": pa.string(), "article": pa.string(), "source": pa.string(), "rank": pa.int32()}
+)
+CAPTURE = pa.schema(
+    {
+        "url": pa.string(),
+        "source_url": pa.string(),
+        "crawl": pa.string(),
+        "warc_file": pa.string(),
+        "offset": pa.int64(),
+        "length": pa.int64(),
+        "digest": pa.string(),
+        "mime": pa.string(),
+        "status": pa.int32(),
+        "timestamp": pa.string(),
+        "choice": pa.int32(),
+    }
 )
 DOCUMENT = pa.schema(
     {

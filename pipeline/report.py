@@ -4,6 +4,7 @@ Both files are the same bytes for the same inputs and settings.
 """
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from pipeline import files
 from pipeline.dropped_samples import SAMPLE_ROWS, SAMPLES_FOLDER, SampleDropped, read_samples
 from pipeline.join_pages import SIZES_FOLDER
 from pipeline.leakage import KEYS_FOLDER, SketchShard, leakage
-from pipeline.options import VERSION
+from pipeline.options import PAGE_STAGES, VERSION
 from pipeline.progress import Ticker
 from pipeline.records import SPLITS
 from pipeline.report_page import html_page
@@ -112,7 +113,10 @@ def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
 
     In each, the parts add up to the whole that stands first.
     """
-    examples, scan = counts["examples"], counts["scan"]
+    examples = counts["examples"]
+    pages: Counter[str] = Counter()
+    for stage in PAGE_STAGES:
+        pages.update(counts.get(stage, {}))
 
     def dropped(kind: str, of: dict[str, int]) -> dict[str, int]:
         return part(of, f"dropped_{kind}_", ())
@@ -139,8 +143,8 @@ def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
             **dropped("reference", examples),
         },
         "paragraphs_of_pages": {
-            "extracted": sum(part(scan, "paragraphs_", ()).values()),
-            **part(scan, "paragraphs_", ()),
+            "extracted": sum(part(pages, "paragraphs_", ()).values()),
+            **part(pages, "paragraphs_", ()),
         },
         "paragraphs_of_articles": {
             "joined": sum(part(examples, "paragraphs_", after).values()),

@@ -56,7 +56,9 @@ class ScanFile:
             self.ticker.add(work=file.size_bytes)
             self.ticker.flush()
             return PartResult(counts={"files_skipped": 1})
-        documents = ShardWriter(self.out, f"documents/documents-{name}", DOCUMENT, self.metadata)
+        documents = ShardWriter(
+            self.out, f"documents/documents-scan-{name}", DOCUMENT, self.metadata
+        )
         dropped = ShardWriter(self.out, f"dropped/dropped-scan-{name}", DROPPED, self.metadata)
 
         def wanted(url: str) -> bool:

@@ -15,7 +15,8 @@ from crawl.urls import url_key
 from pipeline import files
 from pipeline.encode_subwords import MODEL
 from pipeline.manifest import read_manifest
-from pipeline.records import ARTICLE, DOCUMENT, DROPPED, EXAMPLE, SOURCES, SPLITS, WANTED
+from pipeline.options import PAGE_STAGES
+from pipeline.records import ARTICLE, CAPTURE, DOCUMENT, DROPPED, EXAMPLE, SOURCES, SPLITS, WANTED
 from pipeline.shards import read_rows
 from pipeline.tally import Tally, Unequal
 from pipeline.workspace import Workspace
@@ -24,6 +25,7 @@ from ranker.vocab import load_model
 SCHEMAS = {
     "articles": ARTICLE,
     "wanted": WANTED,
+    "captures": CAPTURE,
     "documents": DOCUMENT,
     "dropped": DROPPED,
     "examples": EXAMPLE,
@@ -256,17 +258,19 @@ def _count_faults(
     for path in paths:
         rows[path.split("/")[0]] += manifest["files"][path]["rows"]
     counts = manifest["counts"]
-    made = [
-        ("articles", "articles", "articles_out"),
-        ("wanted", "wanted", "references_out"),
-        ("documents", "scan", "documents_out"),
-        ("examples", "examples", "examples_out"),
+    made: list[tuple[str, tuple[str, ...], str]] = [
+        ("articles", ("articles",), "articles_out"),
+        ("wanted", ("wanted",), "references_out"),
+        ("captures", ("locate",), "captures_out"),
+        ("documents", PAGE_STAGES, "documents_out"),
+        ("examples", ("examples",), "examples_out"),
     ]
     if "derived_from" in manifest:
-        made = [("examples", "rank", "examples_out")]
-    for folder, stage, name in made:
-        if rows[folder] != counts[stage].get(name, 0):
-            yield "count", f"{folder}: {rows[folder]} rows, but {name} is {counts[stage].get(name)}"
+        made = [("examples", ("rank",), "examples_out")]
+    for folder, stages, name in made:
+        told = sum(counts.get(stage, {}).get(name, 0) for stage in stages)
+        if rows[folder] != told:
+            yield "count", f"{folder}: {rows[folder]} rows, but {name} is {told}"
     dropped = Counter[str]()
     for path in paths:
         if path.startswith("dropped/"):

@@ -140,14 +140,22 @@ class Workspace:
         parts = self.parts(stage, key)
         done = {i: p for i in range(part_count) if (p := parts.load(i)) is not None}
         keep = {self.path(f.path) for part in done.values() for f in part.files}
+        self._delete_outputs(outputs, keep)
+        if not files.is_remote(self.out):
+            files.delete_temporaries(self.out)
+        return [i for i in range(part_count) if i not in done]
+
+    def _delete_outputs(self, outputs: tuple[str, ...], keep: set[str]) -> None:
         for prefix in outputs:
             folder, start = os.path.split(self.path(prefix))
             for path in files.list_folder(folder):
                 if os.path.basename(path).startswith(start) and path not in keep:
                     files.delete(path)
-        if not files.is_remote(self.out):
-            files.delete_temporaries(self.out)
-        return [i for i in range(part_count) if i not in done]
+
+    def forget(self, stage: str, outputs: tuple[str, ...]) -> None:
+        """Delete what a stage made that is no part of this build."""
+        files.delete(self.work(f"{stage}.json"))
+        self._delete_outputs(outputs, set())
 
     def finish(self, result: StageResult) -> None:
         """Record the stage as done."""

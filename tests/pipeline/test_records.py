@@ -25,6 +25,7 @@ ALL = [
     (article(), records.ARTICLE),
     (document(), records.DOCUMENT),
     (records.Wanted("http://u.example/", "a", "search", 3), records.WANTED),
+    (records.Capture("u", "s", "c", "w", 1, 2, "d", "m", 200, "t", 0), records.CAPTURE),
     (records.Dropped("record", None, None, "scan", "bad_record", "w", 7), records.DROPPED),
     (records.Sizes("a", 1, 2, 3, 4, 5, 6, 7, 8, 0.5), records.SIZES),
     (EXAMPLE, records.EXAMPLE),

@@ -1,0 +1,51 @@
+"""The flags that tell which crawls are looked up, and how their servers are asked."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pipeline.options import RemoteSettings
+
+_CRAWL_FLAGS: list[tuple[str, type, str, str]] = [
+    ("locate.date", str, "DATE", "take captures nearest to it (2024, 2024-02-24), not the newest"),
+    ("locate.captures", int, "N", "captures to note a page, tried in turn (default 2)"),
+]
+_REMOTE_FLAGS: list[tuple[str, type, str, str]] = [
+    ("rate", float, "N", "requests a second of all workers together (default 2; 0: no limit, the "
+     "default for this machine and for files)"),
+    ("connections", int, "N", "requests at a time of all workers together (default 4)"),
+    ("attempts", int, "N", "times that one thing is asked for at most (default 10)"),
+    ("first_pause_seconds", float, "N", "pause before asking again, then doubled (default 1)"),
+    ("timeout_seconds", float, "N", "wait so long for an answer (default 30)"),
+    ("contact", str, "TEXT", "mail or page at which the servers' people can reach you"),
+]  # fmt: skip
+
+
+def add_crawl_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags."""
+    group = parser.add_argument_group("crawl")
+    group.add_argument("--crawl", dest="locate.crawls", action="append", metavar="NAME",
+                       help="look pages up in this crawl (CC-MAIN-2024-10); again for others, in "
+                       "order of preference")  # fmt: skip
+    for name, kind, metavar, text in _CRAWL_FLAGS:
+        flag = "--" + name.rpartition(".")[2]
+        group.add_argument(flag, dest=name, type=kind, metavar=metavar, help=text)
+    add_remote_flags(parser)
+
+
+def add_remote_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that tell how servers are asked, which change nothing of what is made."""
+    group = parser.add_argument_group("servers")
+    for name, kind, metavar, text in _REMOTE_FLAGS:
+        flag = "--" + name.removesuffix("_seconds").replace("_", "-")
+        group.add_argument(flag, dest=f"remote.{name}", type=kind, metavar=metavar, help=text)
+
+
+def remote_settings(args: argparse.Namespace) -> "RemoteSettings":
+    """How servers are asked, by the flags. Raises ValueError."""
+    from pipeline.options import RemoteSettings
+
+    given: dict[str, Any] = {name: vars(args).get(f"remote.{name}") for name, *_ in _REMOTE_FLAGS}
+    if args.crawl_root:
+        given["roots"] = tuple(args.crawl_root)
+    return RemoteSettings(**{name: value for name, value in given.items() if value is not None})

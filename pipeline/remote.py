@@ -1,0 +1,227 @@
+"""Files under a crawl's root, by ranges: over HTTP, asked politely, or on any filesystem.
+
+A server that is busy, resets, stalls or breaks off is asked again after pauses that grow; all
+workers share one budget of requests. Several roots hold the same files: where one fails, the next
+is asked.
+"""
+
+import os
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import ip_address
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from crawl.errors import BadAnswer
+from crawl.pauses import pause_seconds
+from pipeline import files
+from pipeline.http_ranges import RangeClient
+from pipeline.options import VERSION, RemoteSettings
+from pipeline.rate import Budget
+
+POLITE_RATE = 2.0  # requests a second, of servers that are others'
+LONGEST_WAIT_SECONDS = 900.0  # a server that asks for more is not asked again in this run
+REST_SECONDS = 30.0  # for a root that does not answer, doubled each time
+
+T = TypeVar("T")
+
+
+def is_http(url: str) -> bool:
+    """Whether a web server is to be asked."""
+    return url.startswith(("http://", "https://"))
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL names this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def rate_of(settings: RemoteSettings) -> float:
+    """Requests a second that all workers may send together; 0 for no limit."""
+    if settings.rate is not None:
+        return settings.rate
+    is_others = any(is_http(url) and not is_loopback(url) for url in settings.roots)
+    return POLITE_RATE if is_others else 0.0
+
+
+@dataclass
+class _Root:
+    """A place that holds the crawl, and since when it is silent."""
+
+    url: str
+    silences: int = 0
+    rests_until: float = 0.0
+
+
+class Remote:
+    """Reads files by their paths under the roots. Threads may share it.
+
+    `counts` has the requests, those of them that were made again, and the bytes that came.
+    """
+
+    def __init__(
+        self,
+        settings: RemoteSettings,
+        budget: Budget,
+        client: RangeClient,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._settings = settings
+        self._budget = budget
+        self._client = client
+        self._clock = clock
+        self._sleep = sleep
+        self._chance = chance
+        self._roots = [_Root(url if url.endswith("/") else f"{url}/") for url in settings.roots]
+        self._lock = threading.Lock()
+        self.counts: Counter[str] = Counter()
+
+    def read(self, path: str, offset: int, length: int) -> bytes:
+        """Exactly these bytes of a file. Raises BadAnswer."""
+
+        def ask(root: str) -> bytes:
+            if is_http(root):
+                return self._client.read(root + path, offset, length)
+            data = _from_files(lambda: files.read_range(root + path, offset, length))
+            if len(data) < length:
+                raise BadAnswer("past_end", f"{root}{path} ends before {offset + length}")
+            return data
+
+        data = self._until_answered(ask)
+        self._count("bytes_read", length)
+        return data
+
+    def size(self, path: str) -> int:
+        """The size of a file in bytes. Raises BadAnswer."""
+
+        def ask(root: str) -> int:
+            if is_http(root):
+                return self._client.size(root + path)
+            size = _from_files(lambda: files.size_bytes(root + path))
+            if size is None:
+                raise BadAnswer("no_such_file", f"there is no {root}{path}")
+            return size
+
+        return self._until_answered(ask)
+
+    def get(self, path: str, max_bytes: int) -> bytes:
+        """A whole file, or the answer to a whole URL. Raises BadAnswer, also for a larger one."""
+
+        def ask(root: str) -> bytes:
+            if is_http(path):
+                return self._client.get(path, max_bytes)
+            if is_http(root):
+                return self._client.get(root + path, max_bytes)
+            data = _from_files(lambda: files.read_range(root + path, 0, max_bytes + 1))
+            if len(data) > max_bytes:
+                raise BadAnswer("too_large", f"{root}{path} has over {max_bytes} bytes")
+            return data
+
+        data = self._until_answered(ask)
+        self._count("bytes_read", len(data))
+        return data
+
+    def _until_answered(self, ask: Callable[[str], T]) -> T:
+        """What `ask` gives of one root or the next, asked again after failures that may pass."""
+        failures = 0
+        while True:
+            root = self._next_root(failures)
+            self._budget.take()
+            self._count("requests")
+            try:
+                answer = ask(root.url)
+            except BadAnswer as error:
+                failures += 1
+                self._note_silence(root, error)
+                wait_seconds = error.wait_seconds
+                if (
+                    not error.is_passing
+                    or failures >= self._settings.attempts
+                    or (wait_seconds or 0.0) > LONGEST_WAIT_SECONDS
+                ):
+                    raise
+                self._count("requests_again")
+                if wait_seconds is not None:
+                    self._budget.hold(wait_seconds)  # the server means all of us
+                first = self._settings.first_pause_seconds
+                self._sleep(pause_seconds(failures, first, wait_seconds, self._chance))
+            else:
+                root.silences = 0
+                return answer
+
+    def _next_root(self, failures: int) -> _Root:
+        """The first root that does not rest, or after failures the next of them."""
+        now = self._clock()
+        awake = [root for root in self._roots if root.rests_until <= now]
+        return awake[failures % len(awake)] if awake else self._roots[failures % len(self._roots)]
+
+    def _note_silence(self, root: _Root, error: BadAnswer) -> None:
+        """Let a root rest that does not answer, if there are others."""
+        if error.reason in ("timeout", "no_connection") and len(self._roots) > 1:
+            root.silences += 1
+            seconds = REST_SECONDS * 2.0 ** min(root.silences - 1, 6)
+            root.rests_until = self._clock() + seconds
+
+    def _count(self, name: str, number: int = 1) -> None:
+        with self._lock:
+            self.counts[name] += number
+
+
+def _from_files(read: Callable[[], T]) -> T:
+    """What a filesystem gives. Raises BadAnswer."""
+    try:
+        return read()
+    except FileNotFoundError as error:
+        raise BadAnswer("no_such_file", str(error)) from error
+    except Exception as error:  # object stores raise whatever their libraries raise
+        raise BadAnswer("unreadable", f"{type(error).__name__}: {error}", True) from error
+
+
+@dataclass(frozen=True)
+class Access:
+    """How workers reach the crawl; goes to them. `workers` of them share the limits.
+
+    `budget_path` is where the workers of one machine keep their budget; None if they are spread
+    over machines, and then each has its part of the rate.
+    """
+
+    settings: RemoteSettings
+    budget_path: str | None
+    workers: int
+
+    @property
+    def connections(self) -> int:
+        """How many requests one worker may have out at a time."""
+        return max(1, self.settings.connections // self.workers)
+
+    def remote(self) -> Remote:
+        """The way to the crawl of this process, with counts of its own."""
+        client = _client(self.settings, self.connections)
+        return Remote(self.settings, _budget(self), client)
+
+
+@lru_cache(maxsize=2)
+def _client(settings: RemoteSettings, connections: int) -> RangeClient:
+    contact = f" (+{settings.contact})" if settings.contact else ""
+    agent = f"wikisum/{VERSION}{contact}"
+    return RangeClient(agent, connections, settings.timeout_seconds)
+
+
+@lru_cache(maxsize=2)
+def _budget(access: Access) -> Budget:
+    rate = rate_of(access.settings)
+    if access.budget_path is None:
+        return Budget(None, rate / access.workers)
+    os.makedirs(os.path.dirname(access.budget_path), exist_ok=True)
+    return Budget(access.budget_path, rate)

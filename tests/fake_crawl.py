@@ -1,0 +1,294 @@
+"""A small CommonCrawl on this machine: laid out from WARC files, served with faults on demand."""
+
+import base64
+import gzip
+import hashlib
+import io
+import json
+import random
+import re
+import shutil
+import socket
+import struct
+import threading
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from warcio.archiveiterator import ArchiveIterator
+
+from crawl.surt import surt_key
+
+CRAWL = "CC-MAIN-2024-10"
+
+
+@dataclass(frozen=True)
+class IndexLine:
+    """A line of the index: its key, time stamp, and what the JSON tells."""
+
+    surt: str
+    timestamp: str
+    told: dict[str, str]
+
+    def __bytes__(self) -> bytes:
+        return f"{self.surt} {self.timestamp} {json.dumps(self.told)}\n".encode()
+
+
+def gzip_members(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """(offset, bytes) of each member of a gzip file; damaged ones are passed over."""
+    place = 0
+    while (place := data.find(b"\x1f\x8b\x08", place)) >= 0:
+        decoder = zlib.decompressobj(31)
+        try:
+            decoder.decompress(data[place:])
+        except zlib.error:
+            place += 1
+            continue
+        end = len(data) - len(decoder.unused_data)
+        yield place, data[place:end]
+        place = end
+
+
+def index_lines(warc: Path, filename: str) -> Iterator[IndexLine]:
+    """The lines that CommonCrawl's index would have for the pages of a WARC file.
+
+    Read by another reader than ours, so that the two are held against each other.
+    """
+    for offset, member in gzip_members(warc.read_bytes()):
+        (record,) = ArchiveIterator(io.BytesIO(member))
+        if record.rec_type in ("response", "revisit", "conversion"):
+            yield _index_line(record, offset, len(member), filename)
+
+
+def _index_line(record: Any, offset: int, length: int, filename: str) -> IndexLine:
+    headers, http = record.rec_headers, record.http_headers
+    url = headers["WARC-Target-URI"]
+    sha1 = base64.b32encode(hashlib.sha1(record.raw_stream.read()).digest()).decode()
+    digest = headers["WARC-Payload-Digest"] or headers["WARC-Block-Digest"] or sha1
+    mime = http.get_header("Content-Type", "unk").split(";")[0] if http else "text/plain"
+    told = {
+        "url": url,
+        "mime": "warc/revisit" if record.rec_type == "revisit" else mime,
+        "mime-detected": mime,
+        "status": http.get_statuscode() if http else "200",
+        "digest": digest.rpartition(":")[2],
+        "length": str(length),
+        "offset": str(offset),
+        "filename": filename,
+    }
+    if truncated := headers["WARC-Truncated"]:
+        told["truncated"] = truncated
+    if http and (location := http.get_header("Location")):
+        told["redirect"] = location
+    return IndexLine(surt_key(url), re.sub(r"\D", "", headers["WARC-Date"])[:14], told)
+
+
+def write_zipnum(
+    root: Path, lines: list[IndexLine], crawl: str = CRAWL, block_lines: int = 20, files: int = 2
+) -> None:
+    """Write the lines as a ZipNum index: cdx-NNNNN.gz and cluster.idx."""
+    folder = root / "cc-index" / "collections" / crawl / "indexes"
+    folder.mkdir(parents=True, exist_ok=True)
+    ordered = sorted(lines, key=lambda line: (line.surt, line.timestamp))
+    blocks = [ordered[i : i + block_lines] for i in range(0, len(ordered), block_lines)]
+    cluster = b""
+    for number in range(files):
+        name = f"cdx-{number:05d}.gz"
+        data = b""
+        for block in blocks[len(blocks) * number // files : len(blocks) * (number + 1) // files]:
+            member = gzip.compress(b"".join(map(bytes, block)), mtime=0)
+            first = f"{block[0].surt} {block[0].timestamp}"
+            row = (
+                first,
+                name,
+                len(data),
+                len(member),
+                cluster.count(b"\n") + 1,
+                "further",
+                "cells",
+            )
+            cluster += "\t".join(map(str, row)).encode() + b"\n"
+            data += member
+        (folder / name).write_bytes(data)
+    (folder / "cluster.idx").write_bytes(cluster)
+
+
+def lay_out(root: Path, warcs: list[Path], crawl: str = CRAWL, **zipnum: int) -> list[IndexLine]:
+    """A crawl of these files under `root`, by their own names; the lines of its index."""
+    lines: list[IndexLine] = []
+    for warc in warcs:
+        (root / warc.name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(warc, root / warc.name)
+        lines += index_lines(warc, warc.name)
+    write_zipnum(root, lines, crawl, **zipnum)
+    return lines
+
+
+@dataclass
+class Faults:
+    """Shares of the answers that go wrong, and the number of times one request may.
+
+    `seed` decides which; a request for the same bytes is another one each time.
+    """
+
+    busy: float = 0.0
+    reset: float = 0.0
+    short: float = 0.0
+    stalled: float = 0.0
+    wrong_range: float = 0.0
+    whole: float = 0.0
+    retry_after: str | None = None
+    stall_seconds: float = 30.0
+    seed: int = 7
+    _random: random.Random = field(init=False)
+    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._random = random.Random(self.seed)
+
+    def draw(self) -> str | None:
+        """What goes wrong with the next answer, if anything."""
+        with self._lock:
+            chance = self._random.random()
+        for name in ("busy", "reset", "short", "stalled", "wrong_range", "whole"):
+            chance -= getattr(self, name)
+            if chance < 0:
+                return name
+        return None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that came: path, range, when, and what the client calls itself."""
+
+    path: str
+    range: str | None
+    seconds: float
+    agent: str
+    fault: str | None
+
+
+class FakeCrawl:
+    """Serves a folder with ranges on 127.0.0.1, goes wrong as told, and notes every request."""
+
+    def __init__(self, root: Path, faults: Faults | None = None) -> None:
+        self.root = root
+        self.faults = faults or Faults()
+        self.asked: list[Asked] = []
+        self.answers: dict[str, Callable[[str], tuple[int, bytes]]] = {}
+        self._stop = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}/"
+
+    @property
+    def requests(self) -> Counter[tuple[str, str | None]]:
+        """How often each range of each file was asked for."""
+        return Counter((a.path, a.range) for a in self.asked)
+
+    def count(self, ending: str) -> int:
+        """How many requests there were for files whose path ends so."""
+        return sum(a.path.endswith(ending) for a in self.asked)
+
+    def __enter__(self) -> "FakeCrawl":
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        crawl = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+            def do_GET(self) -> None:
+                crawl._answer(self)
+
+        return Handler
+
+    def _answer(self, request: BaseHTTPRequestHandler) -> None:
+        path, told = request.path.lstrip("/"), request.headers.get("Range")
+        fault = self.faults.draw()
+        agent = request.headers.get("User-Agent", "")
+        self.asked.append(Asked(path, told, time.monotonic(), agent, fault))
+        name, _, query = path.partition("?")
+        if fault == "busy":
+            after = self.faults.retry_after
+            _send(request, 503, b"SlowDown", {"Retry-After": after} if after else {})
+        elif fault == "reset":
+            _reset(request)
+        elif fault == "stalled":
+            self._stop.wait(self.faults.stall_seconds)
+            request.close_connection = True
+        elif name in self.answers:
+            _send(request, *self.answers[name](query))
+        elif not (self.root / name).is_file():
+            _send(request, 404, b"not here")
+        else:
+            self._send_file(request, self.root / name, told, fault)
+
+    def _send_file(
+        self, request: BaseHTTPRequestHandler, path: Path, told: str | None, fault: str | None
+    ) -> None:
+        size = path.stat().st_size
+        match = re.fullmatch(r"bytes=(\d+)-(\d+)", told or "")
+        if not match or fault == "whole":
+            _send(request, 200, path.read_bytes())
+            return
+        first, last = int(match[1]), min(int(match[2]), size - 1)
+        if first >= size:
+            _send(request, 416, b"", {"Content-Range": f"bytes */{size}"})
+            return
+        if fault == "wrong_range":
+            first, last = max(0, first - 1), max(0, last - 1)
+        with path.open("rb") as file:
+            file.seek(first)
+            data = file.read(last - first + 1)
+        cut = len(data) // 2 if fault == "short" else None
+        _send(request, 206, data, {"Content-Range": f"bytes {first}-{last}/{size}"}, cut)
+
+
+def _send(
+    request: BaseHTTPRequestHandler,
+    status: int,
+    body: bytes,
+    headers: dict[str, str] | None = None,
+    cut: int | None = None,
+) -> None:
+    """Send an answer, or only the first `cut` bytes of its body and then nothing more."""
+    request.send_response(status)
+    for name, value in {**(headers or {}), "Content-Length": str(len(body))}.items():
+        request.send_header(name, value)
+    request.end_headers()
+    request.wfile.write(body[:cut])
+    if cut is not None:
+        request.close_connection = True
+
+
+def _reset(request: BaseHTTPRequestHandler) -> None:
+    """Break the connection off without an answer, as an overloaded server does."""
+    linger = struct.pack("ii", 1, 0)
+    request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    request.close_connection = True
+    request.connection.close()
+
+
+@contextmanager
+def served(root: Path, faults: Faults | None = None) -> Iterator[FakeCrawl]:
+    """The folder, served while the block runs."""
+    with FakeCrawl(root, faults) as crawl:
+        yield crawl

@@ -1,0 +1,95 @@
+"""`build --crawl` against a crawl served on this machine, through the command."""
+
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.dataset as ds
+import pytest
+
+from pipeline.cli import main
+from pipeline.records import CAPTURE, DROPPED
+from tests.conftest import GOLDEN
+from tests.fake_crawl import CRAWL, Faults, lay_out, served
+
+ARTICLES = ["--articles", str(GOLDEN / "sample.xml.bz2")]
+SEARCH = ["--search-results", str(GOLDEN / "search.jsonl")]
+VOCAB = ["--vocab-size", "500"]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory) -> Path:
+    """The sample's pages, laid out as a crawl."""
+    folder = tmp_path_factory.mktemp("crawl")
+    lay_out(folder, sorted(GOLDEN.glob("sample-*.gz")))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def scanned(tmp_path_factory) -> Path:
+    """The dataset out of the same files on disk."""
+    out = tmp_path_factory.mktemp("scanned") / "out"
+    warcs = ["--warcs", str(GOLDEN / "sample-*.gz")]
+    assert (
+        main(["build", *ARTICLES, *SEARCH, *warcs, *VOCAB, "--workers", "1", "--out", str(out)])
+        == 0
+    )
+    return out
+
+
+def rows(out: Path, folder: str) -> list[dict]:
+    schema = {"dropped": DROPPED, "captures": CAPTURE}.get(folder)
+    return ds.dataset(out / folder, schema=schema).to_table().to_pylist()
+
+
+def examples(out: Path) -> dict[str, dict]:
+    return {row["id"]: row for row in rows(out, "examples")}
+
+
+def build(url: str, out: Path, *flags: object) -> int:
+    words = ["build", *ARTICLES, *SEARCH, *VOCAB, "--crawl", CRAWL, "--crawl-root", url]
+    return main([*words, "--out", str(out), *map(str, flags)])
+
+
+def test_a_crawl_gives_the_same_examples_as_its_files(root, scanned, tmp_path):
+    with served(root) as crawl:
+        assert build(crawl.url, tmp_path / "out", "--contact", "mail@host.example") == 0
+    assert examples(tmp_path / "out") == examples(scanned)
+    assert main(["validate", str(tmp_path / "out")]) == 0
+    assert {a.agent.split()[1] for a in crawl.asked} == {"(+mail@host.example)"}
+
+
+def test_every_wanted_url_is_located_or_dropped_with_its_reason(root, tmp_path):
+    with served(root) as crawl:
+        assert build(crawl.url, tmp_path / "out", "--workers", 1) == 0
+    located = Counter(r["url"] for r in rows(tmp_path / "out", "captures") if r["choice"] == 0)
+    missing = {
+        r["url"]: r["reason"] for r in rows(tmp_path / "out", "dropped") if r["stage"] == "locate"
+    }
+    wanted = {r["url"] for r in rows(tmp_path / "out", "wanted")}
+    own = {r["url"] for r in rows(tmp_path / "out", "dropped") if r["reason"] == "wikipedia_itself"}
+    assert set(located.values()) == {1}
+    assert located.keys() | missing.keys() == wanted - own
+    assert not located.keys() & missing.keys()
+    assert set(missing.values()) == {
+        "not_in_crawl", "http_status_404", "http_status_410", "not_html", "truncated_record",
+        "revisit",
+    }  # fmt: skip
+
+
+def test_neighbours_share_a_request_and_no_block_is_read_twice(root, tmp_path):
+    with served(root) as crawl:
+        assert build(crawl.url, tmp_path / "out", "--workers", 1) == 0
+    fetched = sum(a.path.endswith(".warc.gz") or a.path.endswith(".wet.gz") for a in crawl.asked)
+    assert fetched == 3  # one a file, for 48 captures
+
+
+def test_faults_change_nothing(root, scanned, tmp_path):
+    faults = Faults(busy=0.3, reset=0.1, short=0.05, stalled=0.02, wrong_range=0.05, whole=0.05,
+                    stall_seconds=2.0)  # fmt: skip
+    with served(root, faults) as crawl:
+        flags = ("--first-pause", 0.01, "--timeout", 0.5, "--workers", 1)
+        assert build(crawl.url, tmp_path / "out", *flags) == 0
+    assert examples(tmp_path / "out") == examples(scanned)
+    assert main(["validate", str(tmp_path / "out")]) == 0
+    assert {a.fault for a in crawl.asked} >= {"busy", "reset", None}
+    assert max(crawl.requests.values()) <= 10 + 10  # look-ups and redirects each read cluster.idx
