@@ -171,6 +171,10 @@ def test_examples_that_not_all_systems_have_are_left_out_and_told(tmp_path, caps
     assert plain["examples"] == 4
     assert plain["systems"][0]["left_out"] == 2
     assert "2 summaries of ht are left out" in told
+    with (tmp_path / "out" / "examples.csv").open() as text:
+        found = [(r["system"], int(r["id"], 16), r["log_perplexity"]) for r in csv.DictReader(text)]
+    order = (5, 4, 3, 2)  # that of the first file
+    assert found == [(name, n, str((40 + n) / 20)) for name in ("ht", "ft") for n in order]
 
 
 def test_runs_of_one_model_are_named_by_their_files(tmp_path, capsys):
