@@ -169,6 +169,7 @@ def filter_urls(job: Job, wanted: StageResult) -> StageResult:
 def scan_pages(
     job: Job,
     settings: Settings,
+    access: Access,
     warcs: list[InputFile],
     wanted: StageResult,
     wet_metadata: str | None = None,
@@ -203,6 +204,7 @@ def scan_pages(
         job.workspace.path(FILTER),
         keys.fingerprint,
         wet_metadata,
+        access,
         metadata_of(origin),
         Ticker(job.progress_folder),
     )
@@ -236,7 +238,7 @@ def make_pages(
         job.workspace.forget("locate", build_crawl.LOCATE_OUTPUTS)
         job.workspace.forget("fetch", build_crawl.FETCH_OUTPUTS)
     if warcs:
-        pages.append(scan_pages(job, settings, warcs, wanted, wet_metadata))
+        pages.append(scan_pages(job, settings, access, warcs, wanted, wet_metadata))
     else:
         job.workspace.forget("scan", SCAN_OUTPUTS)
     return pages

@@ -23,12 +23,13 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from pipeline import build as flow
     from pipeline import files, summary
     from pipeline.crawl_files import crawl_files
+    from pipeline.remote import Access
 
     settings, remote = _settings(args), remote_settings(args)
     if not settings.locate.crawls and not args.warcs:
         raise ValueError("where are the pages? name a crawl (--crawl) or crawl files (--warcs)")
     dump = files.expand(args.articles)
-    warcs = crawl_files(args.warcs, _root_of_lists(args))
+    warcs = crawl_files(args.warcs, _root_of_lists(args), Access(remote, None, 1))
     vocab = _vocab(args.vocab)
     with open_job(args, beam_flags) as job:
         manifest = flow.build(
@@ -92,19 +93,22 @@ def fetch(args: argparse.Namespace, beam_flags: list[str]) -> int:
 def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Whole WARC, ARC or WET files -> documents/, keeping the pages that articles want."""
     from pipeline import build as flow
-    from pipeline import files
+    from pipeline import build_crawl, files
     from pipeline.crawl_files import crawl_files
+    from pipeline.remote import Access
 
     if not args.warcs:
         raise ValueError("no crawl files are named (--warcs)")
-    warcs = crawl_files(args.warcs, _root_of_lists(args))
+    remote = remote_settings(args)
+    warcs = crawl_files(args.warcs, _root_of_lists(args), Access(remote, None, 1))
     wet_metadata = _folder(args.metadata)
     search_results = files.expand(args.search_results)
     with open_job(args, beam_flags) as job:
         read = done_stage(job, "articles")
         settings = flow.with_language(_settings(args), read.facts["language"])
         wanted = flow.want_pages(job, settings, search_results, read)
-        flow.scan_pages(job, settings, warcs, wanted, wet_metadata)
+        access = build_crawl.access_of(job, remote)
+        flow.scan_pages(job, settings, access, warcs, wanted, wet_metadata)
     return DONE
 
 
@@ -252,8 +256,8 @@ def _add_root_flag(parser: argparse.ArgumentParser) -> None:
 def _add_file_flags(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("crawl files")
     group.add_argument("--warcs", nargs="+", default=[], metavar="GLOB",
-                       help="WARC, ARC or WET files or globs, local or gs://, s3://, or a crawl's "
-                       "lists of them (warc.paths.gz, wet.paths.gz)")  # fmt: skip
+                       help="WARC, ARC or WET files or globs, local or gs://, s3://, https:// "
+                       "under --crawl-root; or a crawl's lists (wet.paths.gz)")  # fmt: skip
     group.add_argument("--metadata", metavar="DIR",
                        help="the original commoncrawl_metadata: pass over crawl files that hold no "
                        "wanted page")  # fmt: skip
@@ -324,7 +328,9 @@ def add_commands(commands: Commands) -> None:
     commands.add_beam("articles", articles, _add_article_flags, job)
     commands.add_beam("locate", locate, wanted, add_crawl_flags, root, job)
     commands.add_beam("fetch", fetch, _add_preset_flags, page, add_remote_flags, root, job)
-    commands.add_beam("scan", scan, _add_preset_flags, wanted, _add_file_flags, page, root, job)
+    commands.add_beam(
+        "scan", scan, _add_preset_flags, wanted, _add_file_flags, page, add_remote_flags, root, job
+    )
     commands.add_beam("examples", examples, _add_preset_flags, _add_example_flags, job)
     commands.add_beam("tokenize", tokenize, _add_vocab_flags, job)
     commands.add_beam("rank", rank, add_rank_flags, job)

@@ -6,32 +6,64 @@ import re
 import zlib
 from collections.abc import Iterator
 
-from crawl.errors import BadLine
+from crawl.errors import BadAnswer, BadLine
 from crawl.url_filter import UrlFilter
 from crawl.wikisum_files import metadata_urls
 from pipeline import files
+from pipeline.errors import JobFailed
 from pipeline.files import InputFile
 from pipeline.filter_urls import is_wanted
+from pipeline.remote import Access, is_http
 
 _LIST = re.compile(r"\.paths(\.gz)?$")
+MAX_LIST_BYTES = 64 << 20
 METADATA_SUFFIX = ".metadata.json"
 
 
-def crawl_files(patterns: list[str], root: str | None = None) -> list[InputFile]:
+def crawl_files(
+    patterns: list[str], root: str | None = None, access: Access | None = None
+) -> list[InputFile]:
     """The crawl files, sorted by name, each once; those of `*.paths[.gz]` lists among them.
 
     A list has a path a line, relative to `root`, or else to the nearest folder, at or above the
-    list, that holds the first of them. The size of a listed file that is not here is unknown: 0.
-    Raises FileNotFoundError naming what is not there, ValueError for a list that is none.
+    list, that holds the first of them. Web addresses must lie under one of the roots of `access`.
+    The size of a file that is not here is unknown: 0. Raises FileNotFoundError naming what is not
+    there, ValueError for a list that is none or an address elsewhere, JobFailed for a list that a
+    server does not give.
     """
-    named = files.expand(patterns)
-    plain = files.expand([f.path for f in named if not _LIST.search(f.path)])
-    listed = [g for f in named if _LIST.search(f.path) for g in _listed(f, root)]
-    return sorted({file.path: file for file in [*plain, *listed]}.values())
+    found: list[InputFile] = []
+    for url in (p for p in patterns if is_http(p)):
+        base, name = _under_root(url, access)
+        if _LIST.search(name):
+            found += _listed(InputFile(name, url, 0, 0.0), _get(name, access), base)
+        else:
+            found.append(InputFile(name, url, 0, 0.0))
+    named = files.expand([p for p in patterns if not is_http(p)])
+    found += files.expand([f.path for f in named if not _LIST.search(f.path)])
+    for file in (f for f in named if _LIST.search(f.path)):
+        with files.open_input(file.path) as raw:
+            found += _listed(file, raw.read(), root)
+    return sorted({file.path: file for file in found}.values())
 
 
-def _listed(file: InputFile, root: str | None) -> Iterator[InputFile]:
-    for number, line in enumerate(_lines(file), 1):
+def _under_root(url: str, access: Access | None) -> tuple[str, str]:
+    """The root that an address lies under, and the rest of it."""
+    roots = access.settings.roots if access else ()
+    for root in (r if r.endswith("/") else f"{r}/" for r in roots):
+        if url.startswith(root):
+            return root, url.removeprefix(root)
+    raise ValueError(f"{url} is not under --crawl-root ({', '.join(roots)})")
+
+
+def _get(name: str, access: Access | None) -> bytes:
+    try:
+        return access.remote().get(name, MAX_LIST_BYTES) if access else b""
+    except BadAnswer as error:
+        raise JobFailed(str(error)) from error
+
+
+def _listed(file: InputFile, data: bytes, root: str | None) -> Iterator[InputFile]:
+    for number, line in enumerate(_lines(file, data), 1):
         if not line.strip():
             continue
         name = line.strip()
@@ -50,9 +82,7 @@ def _listed(file: InputFile, root: str | None) -> Iterator[InputFile]:
             yield InputFile(name, path, told.st_size, told.st_mtime)
 
 
-def _lines(file: InputFile) -> list[str]:
-    with files.open_input(file.path) as raw:
-        data = raw.read()
+def _lines(file: InputFile, data: bytes) -> list[str]:
     try:
         text = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
         return text.decode().splitlines()

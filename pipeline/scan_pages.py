@@ -1,10 +1,12 @@
 """WARC files -> `documents/`: each file is read once, by one worker, keeping the wanted pages."""
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
-from crawl.warc import read_captures
+from crawl.errors import BadAnswer
+from crawl.warc import Capture, Rejected, read_captures
 from pipeline import files
 from pipeline.crawl_files import may_hold
 from pipeline.files import InputFile
@@ -13,6 +15,8 @@ from pipeline.make_document import make_document
 from pipeline.options import ScanSettings
 from pipeline.progress import Ticker
 from pipeline.records import DOCUMENT, DROPPED, Document
+from pipeline.remote import Access, is_http
+from pipeline.remote_file import RemoteFile
 from pipeline.shards import ShardWriter
 from pipeline.workspace import PartResult
 
@@ -22,7 +26,7 @@ STAGE = "scan"
 class CountingReader:
     """A binary stream that tells a ticker how far it has been read."""
 
-    def __init__(self, raw: BinaryIO, ticker: Ticker) -> None:
+    def __init__(self, raw: BinaryIO | RemoteFile, ticker: Ticker) -> None:
         self._raw = raw
         self._ticker = ticker
 
@@ -45,6 +49,7 @@ class ScanFile:
     filter_path: str
     filter_fingerprint: str
     wet_metadata: str | None
+    access: Access
     metadata: dict[str, str]
     ticker: Ticker
 
@@ -67,9 +72,8 @@ class ScanFile:
             counts["records_not_wanted"] += not found
             return found
 
-        with documents, dropped, files.open_input(file.path) as raw:
-            reader = CountingReader(raw, self.ticker)
-            for item in read_captures(cast(BinaryIO, reader), wanted, self.settings.max_page_bytes):
+        with documents, dropped:
+            for item in self._captures(file, wanted, counts):
                 result = make_document(item, file.name, STAGE, self.settings, counts)
                 self.ticker.add(items=1)
                 if isinstance(result, Document):
@@ -80,3 +84,30 @@ class ScanFile:
                     dropped.write(result)
         self.ticker.flush()
         return PartResult([f for w in (documents, dropped) if (f := w.file)], dict(counts))
+
+    def _captures(
+        self, file: InputFile, wanted: Callable[[str], bool], counts: Counter[str]
+    ) -> Iterator[Capture | Rejected]:
+        """The wanted records of a file; of one that a server has not, the reason.
+
+        Raises OSError where a server does not answer, so that a later run asks again.
+        """
+        if not is_http(file.path):
+            with files.open_input(file.path) as raw:
+                yield from self._read(raw, wanted)
+            return
+        remote = self.access.remote()
+        try:
+            with RemoteFile(remote, file.name) as stream:
+                yield from self._read(stream, wanted)
+        except BadAnswer as error:
+            if error.is_passing:
+                raise OSError(f"{file.path}: {error}") from error
+            yield Rejected(None, error.reason, 0, str(error))
+        counts.update(remote.counts)
+
+    def _read(
+        self, raw: BinaryIO | RemoteFile, wanted: Callable[[str], bool]
+    ) -> Iterator[Capture | Rejected]:
+        reader = cast(BinaryIO, CountingReader(raw, self.ticker))
+        return read_captures(reader, wanted, self.settings.max_page_bytes)

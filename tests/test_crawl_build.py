@@ -93,3 +93,27 @@ def test_faults_change_nothing(root, scanned, tmp_path):
     assert main(["validate", str(tmp_path / "out")]) == 0
     assert {a.fault for a in crawl.asked} >= {"busy", "reset", None}
     assert max(crawl.requests.values()) <= 10 + 10  # look-ups and redirects each read cluster.idx
+
+
+def test_whole_files_of_a_crawl_are_scanned_from_its_server(root, scanned, tmp_path):
+    names = sorted(path.name for path in root.glob("*.gz"))
+    (root / "all.paths").write_text("\n".join([*names, "gone.warc.gz"]))
+    flags = ["--crawl-root", "", "--first-pause", "0.01", "--workers", "1"]
+    with served(root, Faults(busy=0.1)) as crawl:
+        words = ["--warcs", f"{crawl.url}all.paths", *flags, "--out", str(tmp_path / "out")]
+        words[words.index("--crawl-root") + 1] = crawl.url
+        assert main(["build", *ARTICLES, *SEARCH, *VOCAB, *words]) == 0
+    assert examples(tmp_path / "out") == examples(scanned)
+    (gone,) = (r for r in rows(tmp_path / "out", "dropped") if r["reason"] == "http_404")
+    assert (gone["file"], gone["stage"]) == ("gone.warc.gz", "scan")
+    assert main(["validate", str(tmp_path / "out")]) == 0
+
+
+def test_a_server_that_does_not_answer_ends_the_scan_in_a_line(root, tmp_path, capfd):
+    assert main(["articles", *ARTICLES, "--workers", "1", "--out", str(tmp_path / "out")]) == 0
+    with served(root, Faults(busy=1.0)) as crawl:
+        flags = ["--crawl-root", crawl.url, "--attempts", "2", "--first-pause", "0.01"]
+        url = f"{crawl.url}sample-pages-00000.warc.gz"
+        words = ["scan", "--warcs", url, *flags, "--workers", "1", "--out", str(tmp_path / "out")]
+        assert main(words) == 1
+    assert "answers 503" in capfd.readouterr().err.strip().splitlines()[-1]

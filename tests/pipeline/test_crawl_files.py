@@ -6,6 +6,10 @@ import pytest
 
 from crawl.urls import url_key
 from pipeline.crawl_files import crawl_files, may_hold
+from pipeline.errors import JobFailed
+from pipeline.options import RemoteSettings
+from pipeline.remote import Access
+from tests.fake_crawl import served
 
 NAMES = ["crawl-data/CC-1/segments/1/warc/b.warc.gz", "crawl-data/CC-1/segments/0/warc/a.warc.gz"]
 
@@ -68,6 +72,20 @@ def test_a_wrong_list_is_told_with_its_line(tmp_path, data, fault):
     (tmp_path / "x.paths").write_bytes(data)
     with pytest.raises((ValueError, FileNotFoundError), match=fault):
         listed(tmp_path / "x.paths")
+
+
+def test_a_list_on_a_server(crawl):
+    with served(crawl) as server:
+        access = Access(RemoteSettings(roots=(server.url,), first_pause_seconds=0.01), None, 1)
+        found = crawl_files(
+            [f"{server.url}crawl-data/CC-1/warc.paths.gz", f"{server.url}x/y.warc.gz"], None, access
+        )
+        with pytest.raises(JobFailed, match="answers 404"):
+            crawl_files([f"{server.url}none.paths.gz"], None, access)
+    names = [*sorted(NAMES), "x/y.warc.gz"]
+    assert [(f.name, f.path) for f in found] == [(n, server.url + n) for n in names]
+    with pytest.raises(ValueError, match="is not under --crawl-root"):
+        crawl_files(["https://elsewhere.example/warc.paths.gz"], None, access)
 
 
 def test_metadata_tell_which_files_hold_a_wanted_page(tmp_path):

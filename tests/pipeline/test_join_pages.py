@@ -8,9 +8,10 @@ from crawl.urls import url_key
 from pipeline.files import expand
 from pipeline.filter_urls import FILTER, BuildFilter, write_keys
 from pipeline.join_pages import JoinPages, _meet, pack, unpack
-from pipeline.options import ExampleSettings, ScanSettings
+from pipeline.options import ExampleSettings, RemoteSettings, ScanSettings
 from pipeline.progress import Ticker
 from pipeline.records import ARTICLE, DOCUMENT, DROPPED, WANTED, Dropped, Wanted
+from pipeline.remote import Access
 from pipeline.scan_pages import ScanFile
 from pipeline.shards import ShardWriter
 from pipeline.workspace import Parts
@@ -112,7 +113,17 @@ def test_scan_keeps_the_wanted_and_accounts_for_the_rest(tmp_path):
     BuildFilter(str(tmp_path), 3, Ticker(None))(0, [keys.path])
     settings = ScanSettings(language="en")
     path = str(tmp_path / FILTER)
-    scan = ScanFile(str(tmp_path / "out"), 1, settings, path, str(tmp_path), None, {}, Ticker(None))
+    scan = ScanFile(
+        str(tmp_path / "out"),
+        1,
+        settings,
+        path,
+        str(tmp_path),
+        None,
+        Access(RemoteSettings(), None, 1),
+        {},
+        Ticker(None),
+    )
     result = scan(0, expand([str(crawl)])[0])
     (kept,) = ds.dataset(tmp_path / "out" / "documents").to_table().to_pylist()
     assert (kept["url"], kept["source_url"]) == (URL, "https://www.a.example/?utm_source=x")
