@@ -66,9 +66,9 @@ class FetchShard:
                         dropped.write(result)
                         failed.add(capture.url)
                     self.ticker.add(items=1, work=capture.length)
-        counts.update(remote.counts)
         self.ticker.flush()
-        return PartResult([f for w in (documents, dropped) if (f := w.file)], dict(counts))
+        written = [f for w in (documents, dropped) if (f := w.file)]
+        return PartResult(written, dict(counts), effort=dict(remote.effort))
 
     def _document(
         self, capture: Capture, data: bytes | BadAnswer, counts: Counter[str]

@@ -215,6 +215,7 @@ class LookUp:
         with following:
             for further in sorted(redirects):
                 following.write(further)
-        counts.update(remote.counts, redirects_out=len(redirects))
+        counts["redirects_out"] = len(redirects)
         self.ticker.flush()
-        return PartResult([f for w in (found, following) if (f := w.file)], dict(counts))
+        written = [f for w in (found, following) if (f := w.file)]
+        return PartResult(written, dict(counts), effort=dict(remote.effort))

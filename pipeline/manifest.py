@@ -53,6 +53,7 @@ def write_manifest(
         "inputs": {k: v for stage in stages for k, v in stage.facts.get("inputs", {}).items()},
         "counts": {stage.stage: stage.counts for stage in stages},
         "seconds": {stage.stage: round(stage.seconds, 1) for stage in stages},
+        "effort": {stage.stage: stage.effort for stage in stages if stage.effort},
         "files": _listed(f for stage in stages for f in stage.files),
         "others": others,
     }

@@ -65,7 +65,7 @@ class _Root:
 class Remote:
     """Reads files by their paths under the roots. Threads may share it.
 
-    `counts` has the requests, those of them that were made again, and the bytes that came.
+    `effort` has the requests, those of them that were made again, and the bytes that came.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Remote:
         self._chance = chance
         self._roots = [_Root(url if url.endswith("/") else f"{url}/") for url in settings.roots]
         self._lock = threading.Lock()
-        self.counts: Counter[str] = Counter()
+        self.effort: Counter[str] = Counter()
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         """Exactly these bytes of a file. Raises BadAnswer."""
@@ -175,7 +175,7 @@ class Remote:
 
     def _count(self, name: str, number: int = 1) -> None:
         with self._lock:
-            self.counts[name] += number
+            self.effort[name] += number
 
 
 def _from_files(read: Callable[[], T]) -> T:
@@ -206,7 +206,7 @@ class Access:
         return max(1, self.settings.connections // self.workers)
 
     def remote(self) -> Remote:
-        """The way to the crawl of this process, with counts of its own."""
+        """The way to the crawl of this process, with an effort of its own."""
         client = _client(self.settings, self.connections)
         return Remote(self.settings, _budget(self), client)
 

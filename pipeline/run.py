@@ -114,18 +114,20 @@ def run_stage(
         raise JobFailed(f"{stage.name}: part {missing} of {stage.part_count} was not written")
     whole = merge_parts(r for r in results if r is not None)
     seconds = time.monotonic() - start
-    result = StageResult(
-        stage.name, key, whole.files, whole.counts, {**stage.facts, **whole.facts}, seconds
-    )
+    facts = {**stage.facts, **whole.facts}
+    result = StageResult(stage.name, key, whole.files, whole.counts, facts, seconds, whole.effort)
     workspace.finish(result)
-    shown = ", ".join(f"{n:,} {name}" for name, n in _shown(whole.counts))
+    told = [*_shown(whole.counts), *_shown(whole.effort, ("requests", "_again"))]
+    shown = ", ".join(f"{n:,} {name}" for name, n in told)
     job.to.write(f"{stage.name:<9} {clock(seconds)}  {shown}\n")
     return result
 
 
-def _shown(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+def _shown(
+    counts: Mapping[str, int], endings: tuple[str, ...] = ("_in", "_out")
+) -> list[tuple[str, int]]:
     """The counts that the closing line of a stage names."""
-    return [(n.replace("_", " "), c) for n, c in counts.items() if n.endswith(("_in", "_out"))]
+    return [(n.replace("_", " "), c) for n, c in counts.items() if n.endswith(endings)]
 
 
 def _load_tasks(path: str) -> list[tuple[int, Any]]:

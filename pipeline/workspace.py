@@ -26,11 +26,15 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class PartResult:
-    """What one part of a stage wrote and counted; `facts` are small things later stages need."""
+    """What one part of a stage wrote and counted; `facts` are small things later stages need.
+
+    `effort` counts what it cost, which another run with the same outcome may have cheaper.
+    """
 
     files: list[ShardFile] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
+    effort: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> bytes:
         return json.dumps(dataclasses.asdict(self), sort_keys=True).encode()
@@ -38,12 +42,12 @@ class PartResult:
     @staticmethod
     def from_json(data: bytes) -> "PartResult":
         plain = json.loads(data)
-        return PartResult([ShardFile(*f) for f in plain["files"]], plain["counts"], plain["facts"])
+        return PartResult(**{**plain, "files": [ShardFile(*f) for f in plain["files"]]})
 
 
 @dataclass(frozen=True)
 class StageResult:
-    """A finished stage: its files, counts and facts over all parts."""
+    """A finished stage: its files, counts, facts and effort over all parts."""
 
     stage: str
     fingerprint: str
@@ -51,6 +55,7 @@ class StageResult:
     counts: dict[str, int]
     facts: dict[str, Any]
     seconds: float
+    effort: dict[str, int] = field(default_factory=dict)
     skipped: bool = False
 
     def paths(self, prefix: str) -> list[str]:
@@ -65,15 +70,18 @@ def fingerprint(key: Mapping[str, Any]) -> str:
 
 
 def merge_parts(parts: Iterable[PartResult]) -> PartResult:
-    """The files of all parts, the counts added up, the first of each fact."""
+    """The files of all parts, counts and effort added up, the first of each fact."""
     result = PartResult()
     counts: Counter[str] = Counter()
+    effort: Counter[str] = Counter()
     for part in parts:
         result.files.extend(part.files)
         counts.update(part.counts)
+        effort.update(part.effort)
         for name, value in part.facts.items():
             result.facts.setdefault(name, value)
     result.counts.update(sorted(counts.items()))
+    result.effort.update(sorted(effort.items()))
     return result
 
 

@@ -15,7 +15,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any
 
 from warcio.archiveiterator import ArchiveIterator
 
+from crawl.errors import BadUrl
 from crawl.surt import surt_key
 
 CRAWL = "CC-MAIN-2024-10"
@@ -63,7 +64,8 @@ def index_lines(warc: Path, filename: str) -> Iterator[IndexLine]:
     for offset, member in gzip_members(warc.read_bytes()):
         (record,) = ArchiveIterator(io.BytesIO(member))
         if record.rec_type in ("response", "revisit", "conversion"):
-            yield _index_line(record, offset, len(member), filename)
+            with suppress(BadUrl):  # a crawler would not have come to what is no address
+                yield _index_line(record, offset, len(member), filename)
 
 
 def _index_line(record: Any, offset: int, length: int, filename: str) -> IndexLine:
