@@ -156,10 +156,13 @@ def parse_date(text: str) -> float:
     What is left out counts as its least value. Raises ValueError.
     """
     digits = text.replace("-", "")
-    if not _STAMP.fullmatch(digits) or len(digits) % 2:
-        raise ValueError(f"no date: {text!r}")
-    digits += "00000101000000"[len(digits) :]
-    return datetime.strptime(digits, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
+    whole = digits + "00000101000000"[len(digits) :]
+    try:
+        if not _STAMP.fullmatch(digits) or len(digits) % 2:
+            raise ValueError("not 4 to 14 digits")
+        return datetime.strptime(whole, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
+    except ValueError as error:
+        raise ValueError(f"no date: {text!r}") from error
 
 
 def preference(entry: Entry, date: float | None) -> tuple[bool, float, str, int]:

@@ -22,7 +22,8 @@ def read_record(
         return Rejected(url, "wrong_record", offset, "it is no page")
     item = items[0]
     if isinstance(item, Rejected):
-        return item._replace(url=url, offset=offset)
+        reason = "bad_record" if item.reason == "not_a_warc" else item.reason
+        return item._replace(url=url, reason=reason, offset=offset)
     if item.offset != 0 or item.length != len(data):
         detail = f"a record has bytes {item.offset} to {item.offset + item.length} of {len(data)}"
         return Rejected(url, "wrong_length", offset, detail)
