@@ -84,6 +84,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; its exit code: 0 done, 1 the data is wrong or a job failed, 2 a bad call."""
+    # read when torch is loaded: its threads would spin as they wait, and starve other processes
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     words = list(sys.argv[1:] if argv is None else argv)
     cut = words.index("--") if "--" in words else len(words)
     try:
