@@ -52,6 +52,29 @@ def rank(args: argparse.Namespace, beam_flags: list[str]) -> int:
     return DONE
 
 
+def evaluate_ranking(args: argparse.Namespace) -> int:
+    """Judge every ranking of a split's paragraphs: recall, time, and summaries made of the best.
+
+    ROUGE-L recall of the best 5, 10, 20 and 40 paragraphs against the lead, and ROUGE F1 of as many
+    words of them as the lead has. Paragraphs are ranked anew from the order of their pages;
+    `stored` is the order of the shards. With --run, by a trained ranker too.
+    """
+    from ranker.evaluate import evaluate_ranking as rows_of
+    from ranker.evaluate import markdown
+    from ranker.rank import METHODS
+    from ranker.whole_files import write_json
+
+    methods = args.methods.split(",") if args.methods else list(METHODS)
+    rows = rows_of(
+        args.data, args.split, args.run_folder, methods, args.limit, args.device, sys.stderr
+    )
+    print(markdown(rows), end="")
+    if args.out is not None:
+        args.out.parent.mkdir(parents=True, exist_ok=True)
+        write_json(args.out, rows)
+    return DONE
+
+
 def _given(args: argparse.Namespace, group: str) -> dict[str, Any]:
     """The values of the flags of a group that stand in the call."""
     return {
@@ -106,6 +129,20 @@ def add_rank_flags(parser: argparse.ArgumentParser) -> None:
                         help="paragraphs to keep, best first (default 40)")  # fmt: skip
     parser.add_argument("--seed", dest="rank.seed", type=int, metavar="N",
                         help="of the method random (default 0)")  # fmt: skip
+    add_device_flag(parser)
+
+
+def add_evaluate_ranking_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `wikisum evaluate ranking`."""
+    parser.add_argument("--data", required=True, metavar="DIR",
+                        help="dataset, or its folder examples; local, gs:// or s3://")  # fmt: skip
+    parser.add_argument("--split", default="test", metavar="NAME",
+                        help="train, validation or test (default)")  # fmt: skip
+    parser.add_argument("--run", dest="run_folder", type=Path, metavar="RUN",
+                        help="folder of a trained ranker, judged too")  # fmt: skip
+    parser.add_argument("--methods", metavar="NAMES", help="with commas between (default all)")
+    parser.add_argument("--limit", type=int, metavar="N", help="the first N articles only")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the figures as JSON too")
     add_device_flag(parser)
 
 

@@ -5,7 +5,12 @@ import sys
 from pathlib import Path
 
 from pipeline.cli import DONE, Commands
-from pipeline.cli_ranker import add_train_ranker_flags, train_ranker
+from pipeline.cli_ranker import (
+    add_evaluate_ranking_flags,
+    add_train_ranker_flags,
+    evaluate_ranking,
+    train_ranker,
+)
 from pipeline.cli_summarizer import (
     add_summarize_flags,
     add_train_flags,
@@ -74,5 +79,8 @@ def add_commands(commands: Commands) -> None:
     train.add("ranker", train_ranker, add_train_ranker_flags)
     train.add("summarizer", train_summarizer, add_train_flags)
     commands.add("summarize", summarize, add_summarize_flags)
-    evaluate = commands.group("evaluate", "Score summaries against the leads that they stand for.")
+    evaluate = commands.group(
+        "evaluate", "Score rankings and summaries against the leads that they stand for."
+    )
+    evaluate.add("ranking", evaluate_ranking, add_evaluate_ranking_flags)
     evaluate.add("summaries", evaluate_summaries, _add_summaries_flags)

@@ -1,0 +1,205 @@
+"""How good is each ranking? The tables of Liu & Lapata 2019 (1, 2) and figure 3 of Liu et al. 2018.
+
+No torch here, but for the learned ranker if one is asked for.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+
+import numpy as np
+
+from ranker.progress import ProgressLine
+from ranker.rank import LEARNED, METHODS, best_first, rank
+from ranker.recalls import CUTS, RankedArticle, in_page_order, read_articles, recalls_at
+from ranker.rouge import rouge, rouge_tokens
+from ranker.select import extractive_summary, lead_sentences, lead_summary
+from ranker.shards import row_groups, split_shards
+from ranker.sumbasic import sumbasic_sentences
+
+if TYPE_CHECKING:
+    from ranker.score import Scorer
+
+ROUGES = ("rouge1", "rouge2", "rougeL")
+AS_STORED = "stored"  # the order of the shard
+SENTENCES = ("lead-3", "sumbasic_sentences")  # they give a summary, but no order of paragraphs
+_CHUNK_ARTICLES = 16
+
+
+class Judged(NamedTuple):
+    """What a method did on one article: figures in 0..1, None where it gives no order.
+
+    `recalls` at each of `CUTS`; F1 of `ROUGES` for the summary, and with the title before it.
+    """
+
+    method: str
+    seconds: float
+    recalls: list[float] | None
+    summary: list[float]
+    titled: list[float] | None
+
+
+def summary_scores(summary: str, lead: str) -> list[float]:
+    """F1 of ROUGE-1, ROUGE-2 and ROUGE-L (each text one sequence), stemmed as in the papers."""
+    scores = rouge(summary, lead, stem=True)
+    return [scores[name]["f1"] for name in ROUGES]
+
+
+def judge_order(
+    method: str,
+    order: Sequence[int],
+    seconds: float,
+    article: RankedArticle,
+    words: Sequence[Sequence[str]],
+) -> Judged:
+    """The figures of one order of an article's paragraphs; `words` are their `rouge_tokens`.
+
+    Summaries are as long as the lead, the last paragraph cut.
+    """
+    length = len(article.lead.split())
+    return Judged(
+        method,
+        seconds,
+        recalls_at(order, words, rouge_tokens(article.lead)),
+        summary_scores(extractive_summary(order, article.paragraphs, length), article.lead),
+        summary_scores(
+            lead_summary(article.title, order, article.paragraphs, length), article.lead
+        ),
+    )
+
+
+def judge_sentences(article: RankedArticle) -> Iterator[Judged]:
+    """The figures of the methods that pick sentences."""
+    length = len(article.lead.split())
+    summaries: list[Callable[[], str]] = [
+        lambda: lead_sentences(article.paragraphs),
+        lambda: " ".join(sumbasic_sentences(article.paragraphs, length)),
+    ]
+    for name, summary_of in zip(SENTENCES, summaries, strict=True):
+        start = time.perf_counter()
+        words = summary_of().split()
+        seconds = time.perf_counter() - start
+        cut = " ".join(words if name == "lead-3" else words[:length])
+        yield Judged(name, seconds, None, summary_scores(cut, article.lead), None)
+
+
+def _chunks(articles: Iterator[RankedArticle]) -> Iterator[list[RankedArticle]]:
+    while chunk := list(islice(articles, _CHUNK_ARTICLES)):
+        yield chunk
+
+
+def judge_chunk(
+    stored: Sequence[RankedArticle], methods: Sequence[str], scorer: "Scorer | None"
+) -> Iterator[Judged]:
+    """The figures of every method on some articles, each given in the order of its shard."""
+    articles = [in_page_order(article) for article in stored]
+    start = time.perf_counter()
+    learned = scorer.score_articles([(a.title, a.paragraphs) for a in articles]) if scorer else []
+    seconds = (time.perf_counter() - start) / len(articles)
+    for i, article in enumerate(articles):
+        words = [rouge_tokens(paragraph) for paragraph in article.paragraphs]
+        index_of = {place: index for index, place in enumerate(article.places)}
+        as_stored = [index_of[place] for place in stored[i].places]
+        yield judge_order(AS_STORED, as_stored, 0.0, article, words)
+        for method in methods:
+            start = time.perf_counter()
+            order = rank(method, article.title, article.paragraphs, lead=article.lead)
+            yield judge_order(method, order, time.perf_counter() - start, article, words)
+        if scorer:
+            yield judge_order(LEARNED, best_first(learned[i]), seconds, article, words)
+        yield from judge_sentences(article)
+
+
+def evaluate_ranking(
+    data: str,
+    split: str,
+    run: Path | None = None,
+    methods: Sequence[str] = tuple(METHODS),
+    limit: int | None = None,
+    device: str = "auto",
+    to: TextIO = sys.stderr,
+) -> list[dict[str, Any]]:
+    """A row of figures for each method on the articles of a split (the first `limit`).
+
+    `run` is the folder of a trained ranker, one row more. Raises ValueError or FileNotFoundError
+    for what is not there.
+    """
+    for method in methods:
+        if method not in METHODS:
+            raise ValueError(f"no ranking method {method!r}: one of {', '.join(METHODS)}")
+    if limit is not None and limit < 1:
+        raise ValueError(f"--limit must be over 0, not {limit}")
+    groups = row_groups(split_shards(data, split))
+    scorer = _scorer(run, device) if run is not None else None
+    total = min(sum(group.rows for group in groups), limit or 1 << 62)
+    if not total:
+        raise ValueError(f"the {split} shards in {data} hold no article")
+    judged: dict[str, list[Judged]] = {}
+    line = ProgressLine("ranking", "articles", total, to)
+    for number, chunk in enumerate(_chunks(islice(read_articles(groups), total))):
+        line.draw(number * _CHUNK_ARTICLES)
+        for one in judge_chunk(chunk, methods, scorer):
+            judged.setdefault(one.method, []).append(one)
+    return [_row(method, some) for method, some in judged.items()]
+
+
+def _scorer(run: Path, device: str) -> "Scorer":
+    from ranker.score import Scorer
+
+    return Scorer.load(run, device)
+
+
+def _row(method: str, judged: Sequence[Judged]) -> dict[str, Any]:
+    """The means, in percent and milliseconds; no recalls for a method that gives no order."""
+    row: dict[str, Any] = {"method": method, "articles": len(judged)}
+    if method != AS_STORED:
+        row["ms_per_article"] = round(1000 * float(np.mean([j.seconds for j in judged])), 3)
+    for name, keys, values in (
+        ("rougeL_recall", [str(cut) for cut in CUTS], [j.recalls for j in judged]),
+        ("summary_f1", ROUGES, [j.summary for j in judged]),
+        ("titled_summary_f1", ROUGES, [j.titled for j in judged]),
+    ):
+        if values[0] is not None:
+            means = (100 * np.mean(np.array(values), 0)).round(2).tolist()
+            row[name] = dict(zip(keys, means, strict=True))
+    return row
+
+
+def markdown(rows: Sequence[dict[str, Any]]) -> str:
+    """The rows of `evaluate_ranking` as two tables for people."""
+    heads = [f"L' = {cut}" for cut in CUTS]
+    lines = [
+        f"ROUGE-L recall (%) of the best L' paragraphs, joined, against the lead; "
+        f"{rows[0]['articles']:,} articles",
+        "",
+        *_head(["method", *heads, "ms an article"]),
+    ]
+    for row in rows:
+        if "rougeL_recall" in row:
+            cells = [f"{value:.2f}" for value in row["rougeL_recall"].values()]
+            time_ms = f"{row['ms_per_article']:.1f}" if "ms_per_article" in row else ""
+            lines.append(_line([row["method"], *cells, time_ms]))
+    heads = [f"{name}{after}" for after in ("", ", title first") for name in ("R-1", "R-2", "R-L")]
+    lines += [
+        "",
+        "ROUGE F1 (%, stemmed; R-L is rougeL, each text one sequence) of summaries as long as the",
+        "lead (lead-3: three sentences): the best paragraphs; the title, then the best paragraphs",
+        "",
+        *_head(["method", *heads]),
+    ]
+    for row in rows:
+        scores = [row["summary_f1"], row.get("titled_summary_f1", dict.fromkeys(ROUGES))]
+        cells = ["" if v is None else f"{v:.2f}" for some in scores for v in some.values()]
+        lines.append(_line([row["method"], *cells]))
+    return "\n".join(lines) + "\n"
+
+
+def _head(names: Sequence[str]) -> list[str]:
+    return [_line(names), _line(["---"] * len(names))]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
