@@ -56,6 +56,7 @@ class ScanFile:
     def __call__(self, index: int, file: InputFile) -> PartResult:
         name = f"{index:05d}-of-{self.part_count:05d}.parquet"
         counts: Counter[str] = Counter()
+        effort: Counter[str] = Counter()
         keys = load_filter(self.filter_path, self.filter_fingerprint)
         if self.wet_metadata is not None and not may_hold(keys, self.wet_metadata, file.name):
             self.ticker.add(work=file.size_bytes)
@@ -73,7 +74,7 @@ class ScanFile:
             return found
 
         with documents, dropped:
-            for item in self._captures(file, wanted, counts):
+            for item in self._captures(file, wanted, effort):
                 result = make_document(item, file.name, STAGE, self.settings, counts)
                 self.ticker.add(items=1)
                 if isinstance(result, Document):
@@ -83,10 +84,11 @@ class ScanFile:
                     counts[f"dropped_{result.reason}"] += 1
                     dropped.write(result)
         self.ticker.flush()
-        return PartResult([f for w in (documents, dropped) if (f := w.file)], dict(counts))
+        written = [f for w in (documents, dropped) if (f := w.file)]
+        return PartResult(written, dict(counts), effort=dict(effort))
 
     def _captures(
-        self, file: InputFile, wanted: Callable[[str], bool], counts: Counter[str]
+        self, file: InputFile, wanted: Callable[[str], bool], effort: Counter[str]
     ) -> Iterator[Capture | Rejected]:
         """The wanted records of a file; of one that a server has not, the reason.
 
@@ -104,7 +106,7 @@ class ScanFile:
             if error.is_passing:
                 raise OSError(f"{file.path}: {error}") from error
             yield Rejected(None, error.reason, 0, str(error))
-        counts.update(remote.counts)
+        effort.update(remote.effort)
 
     def _read(
         self, raw: BinaryIO | RemoteFile, wanted: Callable[[str], bool]
