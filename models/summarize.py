@@ -16,7 +16,7 @@ from models.batches import Batch, SplitReader, collate
 from models.beam import beam_search
 from models.checkpoints import Chosen, choose, vocab_path
 from models.configs import SourceSettings
-from models.packing import gathered
+from models.packing import Source, gathered
 from models.plan import token_batches
 from models.sampling import sample
 from models.search import Found, SearchSettings
@@ -26,7 +26,7 @@ from models.summary_files import ReadParagraph, Summary
 from ranker.ragged import Ints
 from ranker.runs import load_vocab
 from ranker.shards import read_group
-from ranker.vocab import END_OF_PARAGRAPH
+from ranker.vocab import END, END_OF_PARAGRAPH
 
 COMMAS = (",", "▁,")
 CHUNK_ROWS = 64  # sorted by length together, and written at once
@@ -108,19 +108,24 @@ def _attention(
     is_step_BS1 = (written.label_BS != 0).to(target_BS.device)[..., None]
     weight_BSL = model.source_weights(target_BS, memory).float()
     share_BL = (weight_BSL * is_step_BS1).sum(1) / is_step_BS1.sum(1)
-    share_N = gathered(share_BL[..., None], batch.source.slot_in_example_N)[:, 0].cpu()
-    paragraph_N = batch.source.rank_N.cpu()
-    if model.settings.model == "ft":  # one sequence: a separator ends each paragraph
-        is_end_N = (batch.source.id_N == END_OF_PARAGRAPH).cpu().long()
-        before_N = is_end_N.cumsum(0) - is_end_N
-        first_M = before_N[batch.source.position_N.cpu() == 0]
-        paragraph_N = before_N - first_M[batch.source.paragraph_N.cpu()]
-    example_N = batch.source.slot_in_example_N.cpu() // share_BL.shape[1]
+    source = batch.source
+    share_N = gathered(share_BL[..., None], source.slot_in_example_N)[:, 0].double().cpu()
+    is_flat = model.settings.model == "ft"
+    paragraph_N = (_between_separators(source) if is_flat else source.rank_N).cpu()
+    example_N = (source.slot_in_example_N // share_BL.shape[1]).cpu()
     found = []
     for example in range(len(tokens)):
         mine = example_N == example
-        found.append(torch.bincount(paragraph_N[mine], share_N[mine].double()).tolist())
+        found.append(torch.bincount(paragraph_N[mine], share_N[mine]).tolist())
     return found
+
+
+def _between_separators(source: Source) -> Tensor:
+    """[N] the rank of each token's paragraph in a flat source; the end goes with the last."""
+    is_separator_N = (source.id_N == END_OF_PARAGRAPH).long()
+    before_N = is_separator_N.cumsum(0) - is_separator_N
+    rank_N = before_N - before_N[source.position_N == 0][source.paragraph_N]
+    return torch.where(source.id_N == END, rank_N.roll(1), rank_N)
 
 
 class Job(NamedTuple):

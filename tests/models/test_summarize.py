@@ -1,0 +1,188 @@
+import io
+import json
+
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from models.batches import SplitReader
+from models.checkpoints import prepare_run
+from models.configs import SourceSettings, changed
+from models.distributed import Team
+from models.search import SearchSettings
+from models.summarize import Job, job_key, load, own_summary, split_rows, summaries
+from models.train import Stopping, Trainer
+from models.write_summaries import write_summaries
+from pipeline.cli import main
+from ranker.shards import split_shards
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def runs(topics, tmp_path_factory):
+    """A flat and a hierarchical run, hardly trained."""
+    folder = tmp_path_factory.mktemp("runs")
+    from models.configs import PRESETS
+
+    for name, preset in (("ht", "tiny"), ("ft", "tiny-ft")):
+        changes = {"width": 16, "feedforward": 32, "vocab_size": 600, "steps": 4,
+                   "validate_every": 2, "batch_tokens": 1_000, "warmup_steps": 2}  # fmt: skip
+        settings = changed(PRESETS[preset], changes)
+        readers = [
+            SplitReader(split_shards(str(topics), split), settings.model, settings.source)
+            for split in ("train", "validation")
+        ]
+        vocab = (topics / "vocab" / "wikisum.model").read_bytes()
+        prepare_run(folder / name, settings, vocab)
+        Trainer(folder / name, settings, *readers, Team(0, 1, CPU)).fit(io.StringIO(), Stopping())
+    return folder
+
+
+@pytest.fixture
+def make_job(topics):
+    def make(loaded, **search):
+        settings = loaded.chosen.settings
+        reader = SplitReader(split_shards(str(topics), "test"), settings.model, settings.source)
+        return Job(reader, SearchSettings(max_tokens=8, **search), 1_000)
+
+    return make
+
+
+@pytest.mark.parametrize("model", ["ht", "ft"])
+def test_rows_say_all_of_their_examples(model, runs, topics, make_job):
+    loaded = load(runs / model, "best", CPU)
+    job = make_job(loaded, beam=2)
+    rows = list(split_rows(loaded, job))
+    table = pq.read_table(topics / "examples" / "test-00000-of-00001.parquet").to_pylist()
+    assert [row.id for row in rows] == [example["id"] for example in table]
+    for row, example in zip(rows, table, strict=True):
+        assert (row.title, row.lead) == (example["title"], example["lead"])
+        texts = [p["text"] for p in example["paragraphs"]]
+        assert [p.text for p in row.paragraphs] == texts[: len(row.paragraphs)]
+        assert sum(p.attention for p in row.paragraphs) == pytest.approx(1, abs=1e-4)
+        assert row.lead_tokens == len(example["lead_ids"]) + 1
+        assert row.log_prob < 0
+        assert row.score == pytest.approx(row.log_prob / job.search.normaliser(row.tokens))
+        assert (row.model, row.run) == (model, loaded.chosen.fingerprint)
+
+
+def test_a_leads_probability_is_that_of_its_tokens(runs, make_job):
+    loaded = load(runs / "ht", "best", CPU)
+    job = make_job(loaded, beam=1)
+    row = next(split_rows(loaded, job))
+    batch = job.reader.batch(torch.tensor([0]).numpy())
+    logits = loaded.model.logits(loaded.model(batch.source, batch.target_BS))
+    loss = torch.nn.functional.cross_entropy(logits[0], batch.label_BS[0], reduction="sum")
+    assert row.lead_log_prob == pytest.approx(-loss.item(), rel=1e-4)
+
+
+def test_batches_do_not_change_summaries(runs, make_job):
+    loaded = load(runs / "ht", "best", CPU)
+    job = make_job(loaded, beam=3)
+    alone = list(split_rows(loaded, job._replace(batch_tokens=1)))
+    together = list(split_rows(loaded, job._replace(batch_tokens=5_000)))
+    assert [row.summary for row in alone] == [row.summary for row in together]
+
+
+@pytest.mark.parametrize("name", ["s.jsonl", "s.parquet"])
+def test_a_killed_run_goes_on_to_the_same_file(name, runs, make_job, tmp_path):
+    loaded = load(runs / "ht", "best", CPU)
+    job = make_job(loaded, beam=1)
+    rows = list(split_rows(loaded, job))
+    groups = [30, len(rows) - 30]  # as if the split had two row groups
+    key = job_key(loaded, job)
+
+    def rows_from(group):
+        return iter(rows[sum(groups[:group]) :])
+
+    def killed(group):
+        yield from rows[:41]
+        raise KeyboardInterrupt
+
+    whole, cut = tmp_path / "whole" / name, tmp_path / "cut" / name
+    assert write_summaries(whole, key, groups, rows_from) == len(rows)
+    with pytest.raises(KeyboardInterrupt):
+        write_summaries(cut, key, groups, killed)
+    assert not cut.exists()
+    asked = []
+
+    def going_on(group):
+        asked.append(group)
+        return rows_from(group)
+
+    assert write_summaries(cut, key, groups, going_on) == len(rows)
+    assert asked == [1]
+    assert cut.read_bytes() == whole.read_bytes()
+    assert [p.name for p in cut.parent.iterdir()] == [name]
+
+
+def test_the_key_changes_with_what_decides_the_rows(runs, make_job):
+    loaded = load(runs / "ht", "best", CPU)
+    keys = {job_key(loaded, make_job(loaded, beam=beam)) for beam in (1, 2)}
+    keys.add(job_key(load(runs / "ht", "2", CPU), make_job(loaded, beam=1)))
+    assert len(keys) == 3
+
+
+def test_own_paragraphs_are_summarised(runs):
+    loaded = load(runs / "ft", "average", CPU)
+    search = SearchSettings(beam=2, max_tokens=6)
+    written = own_summary(
+        loaded, "A Mill", ["It is old.", "It is white."], SourceSettings(), search
+    )
+    assert len(written.attention) == 2
+    with pytest.raises(ValueError, match="no paragraph"):
+        own_summary(loaded, "A Mill", [], SourceSettings(), search)
+
+
+def test_sampling_goes_through(runs, make_job):
+    loaded = load(runs / "ht", "last", CPU)
+    job = make_job(loaded, sample=True, top_k=5)
+    batch = job.reader.batch(torch.arange(4).numpy())
+    one, other = (summaries(loaded, batch, job.search) for _ in range(2))
+    assert [s.text for s in one] == [s.text for s in other]
+
+
+class TestCommand:
+    def test_a_split_goes_to_a_file(self, runs, topics, tmp_path, capsys):
+        out = tmp_path / "test.jsonl"
+        words = ["summarize", "--run", str(runs / "ht"), "--data", str(topics), "--split", "test"]
+        assert main([*words, "--beam", "1", "--max-tokens", "5", "--out", str(out)]) == 0
+        rows = [json.loads(line) for line in out.read_text().splitlines()]
+        assert len(rows) == 60
+        assert rows[0]["settings"]["beam"] == 1
+        assert "60 summaries" in capsys.readouterr().out
+
+    def test_own_documents(self, runs, tmp_path, capsys):
+        text = tmp_path / "a.txt"
+        text.write_text("The mill was built of granite by the river in 1850.\nx\n")
+        page = tmp_path / "b.html"
+        page.write_text("<p>The mill was sold to the town for ninety shillings in 1874.</p>")
+        words = ["summarize", "--run", str(runs / "ht"), "--title", "The mill", "--max-tokens", "5"]
+        assert main([*words, "--text", str(text), str(page)]) == 0
+        assert capsys.readouterr().out.strip()
+
+    @pytest.mark.parametrize(
+        ("words", "code", "message"),
+        [
+            (["--run", "nowhere", "--split", "test"], 2, "nowhere"),
+            (["--split", "test"], 2, "--data"),
+            (["--text", "nowhere.txt", "--title", "T"], 2, "nowhere.txt"),
+            (["--text", "nowhere.txt"], 2, "--title"),
+            (["--split", "test", "--beam", "0"], 2, "--beam"),
+            (["--split", "test", "--text", "x"], 2, "not allowed with"),
+            (["--split", "test", "--checkpoint", "first"], 2, "--checkpoint"),
+            (["--text", "ftp://example.org/x", "--title", "T"], 2, "ftp://example.org/x"),
+            (["--text", "EMPTY", "--title", "T"], 1, "EMPTY"),
+        ],
+    )
+    def test_a_wrong_call_is_one_line(
+        self, words, code, message, runs, tmp_path, capsys, monkeypatch
+    ):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "EMPTY").write_text("")
+        given = [] if "--run" in words else ["--run", str(runs / "ht")]
+        assert main(["summarize", *given, *words]) == code
+        error = capsys.readouterr().err
+        assert message in error
+        assert len(error.strip().splitlines()) == 1
