@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import platform
 import signal
 import sys
 import tomllib
@@ -78,6 +79,15 @@ SEARCH_FLAGS = {
     "top_k": "draw from the likeliest so many, 0 for all",
     "top_p": "draw from the likeliest with this share in all (default 1)",
     "seed": "of the draws",
+}
+BENCH_FLAGS = {
+    "vocab_size": "subwords (default 32000)",
+    "source_tokens": "of an example (default 1600)",
+    "paragraph_tokens": "of a paragraph (default 100)",
+    "target_tokens": "of a lead, and of a summary (default 140)",
+    "beam": "hypotheses (default 5)",
+    "max_examples": "in the largest batch to try (default 64)",
+    "repeats": "of each timing (default 3)",
 }
 
 
@@ -306,3 +316,41 @@ def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
     _add_fields(source, configs.SourceSettings,
                 {k: v for k, v in SOURCE_FLAGS.items() if k != "lead_tokens"})  # fmt: skip
     _add_fields(parser.add_argument_group("search"), SearchSettings, SEARCH_FLAGS)
+
+
+def bench(args: argparse.Namespace) -> int:
+    """Measure models at one setting: parameters, largest batch, speeds, memory.
+
+    Drawn examples of equal lengths; the batch is doubled until memory runs out or --max-examples
+    is reached. A table, then the same as one JSON line.
+    """
+    import torch
+
+    from models.bench import BenchSettings, Cost, costs, table
+    from ranker.runs import device_of
+
+    device = device_of(args.device)
+    given = _given(args, BENCH_FLAGS)
+    if args.presets:
+        given["presets"] = tuple(args.presets.split(","))
+    settings = BenchSettings(**given)
+    rows: list[Cost] = []
+    for row in costs(settings, device):
+        sys.stderr.write(f"bench  {row.preset} done\n")
+        rows.append(row)
+    print(table(rows), end="")
+    name = torch.cuda.get_device_name() if device.type == "cuda" else platform.processor()
+    machine = {"device": name or device.type, "threads": torch.get_num_threads()}
+    about = {"settings": dataclasses.asdict(settings), "torch": torch.__version__, **machine}
+    print(json.dumps({"bench": [row._asdict() for row in rows], **about}))
+    return DONE
+
+
+def add_bench_flags(parser: argparse.ArgumentParser) -> None:
+    """The flags of `wikisum bench`."""
+    parser.add_argument("--presets", metavar="NAMES",
+                        help="with commas between (default ft-paper,ht-paper)")  # fmt: skip
+    parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu or cuda")
+    for name, text in BENCH_FLAGS.items():
+        flag = "--" + name.replace("_", "-")
+        parser.add_argument(flag, dest=name, type=int, metavar="N", help=text)

@@ -12,8 +12,10 @@ from pipeline.cli_ranker import (
     train_ranker,
 )
 from pipeline.cli_summarizer import (
+    add_bench_flags,
     add_summarize_flags,
     add_train_flags,
+    bench,
     summarize,
     train_summarizer,
 )
@@ -79,6 +81,7 @@ def add_commands(commands: Commands) -> None:
     train.add("ranker", train_ranker, add_train_ranker_flags)
     train.add("summarizer", train_summarizer, add_train_flags)
     commands.add("summarize", summarize, add_summarize_flags)
+    commands.add("bench", bench, add_bench_flags)
     evaluate = commands.group(
         "evaluate", "Score rankings and summaries against the leads that they stand for."
     )

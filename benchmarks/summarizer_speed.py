@@ -1,0 +1,161 @@
+"""How fast summarizers train and write, against what one would write first, in one run.
+
+    python -m benchmarks.summarizer_speed --data out/demo [--preset ht-paper] [--steps 8]
+
+Training: tokens a second of the packed model on length-sorted batches with the sliced loss, against
+`PaddedTransformer` on batches in random order, as many examples each. Decoding: summaries a second
+of beam 5 with caches, in batches, against the same search that runs the decoder over the whole
+prefix of each hypothesis again, example by example. The machine may be shared: seconds are those of
+this process's CPU on one thread, and the two sides take turns.
+"""
+
+import argparse
+import json
+import platform
+import statistics
+import time
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from benchmarks.padded_transformer import PaddedTransformer
+from models.batches import Batch, SplitReader
+from models.beam import beam_search
+from models.bench import token_count, train_step
+from models.blocking import NEVER_WRITTEN
+from models.configs import PRESETS
+from models.packing import spread
+from models.plan import Place, batches_from
+from models.search import SearchSettings
+from models.summarizer import Memory, Summarizer
+from models.train import Model
+from ranker.shards import find_vocab, split_shards
+from ranker.vocab import BEGIN, END, load_model
+
+
+def padded_source(batch: Batch) -> Tensor:
+    """[B, P, T] the ids of a batch's source."""
+    source = batch.source
+    by_paragraph = spread(source.id_N[:, None], source.slot_in_paragraph_N, source.is_token_MT)
+    return spread(by_paragraph[..., 0], source.slot_M, source.is_paragraph_BP)
+
+
+def cpu_seconds(work) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def training(reader: SplitReader, preset: str, batch_tokens: int, steps: int) -> dict[str, float]:
+    """Median tokens a second of both, in turns."""
+    torch.manual_seed(0)
+    ours = Model(Summarizer(reader.model), 0.1).train()
+    theirs = PaddedTransformer(reader.model).train()
+    optimizers = [torch.optim.Adam(m.parameters()) for m in (ours, theirs)]
+    planned = batches_from(reader.lengths(), batch_tokens, 0, Place())
+    rng = np.random.default_rng(0)
+    speeds: dict[str, list[float]] = {"packed": [], "padded": []}
+    shares = []
+    for _ in range(steps + 1):
+        _, examples = next(planned)
+        batch = reader.batch(examples)
+        seconds = cpu_seconds(lambda batch=batch: train_step(ours, optimizers[0], batch))
+        speeds["packed"].append(token_count(batch) / seconds)
+        mixed = reader.batch(rng.choice(len(reader), len(examples), replace=False))
+        padded = padded_source(mixed)
+        shares.append(float((padded != 0).float().mean()))
+
+        def step(padded=padded, mixed=mixed) -> None:
+            theirs.loss(padded, mixed.target_BS, mixed.label_BS).backward()
+            optimizers[1].step()
+            optimizers[1].zero_grad()
+
+        speeds["padded"].append(token_count(mixed) / cpu_seconds(step))
+    found = {name: statistics.median(values[1:]) for name, values in speeds.items()}
+    return {**found, "real_share_of_padded": statistics.mean(shares)}
+
+
+def search_again(model: Summarizer, memory: Memory, settings: SearchSettings) -> list[int]:
+    """Beam search over one example that keeps nothing between steps but the hypotheses."""
+    living, best = [(0.0, [BEGIN])], (-np.inf, [])
+    for step in range(settings.max_tokens + 1):
+        tokens = torch.tensor([t for _, t in living])
+        rows = memory.rows(torch.zeros(len(living), dtype=torch.long))
+        log = model.logits(model.decode(tokens, rows)[:, -1]).log_softmax(-1)
+        log[:, list(NEVER_WRITTEN)] = -torch.inf
+        log[:, END] = -torch.inf if step < settings.min_tokens else log[:, END]
+        if step == settings.max_tokens:
+            log[:, :END], log[:, END + 1 :] = -torch.inf, -torch.inf
+        total = (log + torch.tensor([s for s, _ in living])[:, None]).flatten()
+        values, index = total.topk(2 * settings.beam)
+        living_before, living = living, []
+        for value, place in zip(values.tolist(), index.tolist(), strict=True):
+            hypothesis, token = divmod(place, log.shape[1])
+            if token == END:
+                best = max(
+                    best, (value / settings.normaliser(step + 1), living_before[hypothesis][1])
+                )
+            elif len(living) < settings.beam and value > -np.inf:
+                living.append((value, [*living_before[hypothesis][1], token]))
+        if not living or living[0][0] / settings.normaliser(settings.max_tokens + 1) <= best[0]:
+            break
+    return best[1][1:]
+
+
+@torch.inference_mode()
+def decoding(reader: SplitReader, examples: int, length: int) -> dict[str, float]:
+    """Summaries a second of both; raises AssertionError if they differ."""
+    torch.manual_seed(0)
+    model = Summarizer(reader.model).eval()
+    settings = SearchSettings(beam=5, min_tokens=length, max_tokens=length)
+    numbers = np.arange(min(examples, len(reader)))
+    batch = reader.batch(numbers)
+    found = []
+    fast = cpu_seconds(lambda: found.extend(beam_search(model, batch.source, settings)))
+    few = numbers[: max(1, len(numbers) // 8)]
+    again = []
+
+    def one_by_one() -> None:
+        for number in few:
+            source = reader.batch(np.array([number])).source
+            again.append(search_again(model, model.encode(source), settings))
+
+    slow = cpu_seconds(one_by_one)
+    same = sum(a == f.tokens for a, f in zip(again, found, strict=False))
+    return {"cached": len(numbers) / fast, "again": len(few) / slow, "same": same / len(few)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--preset", default="tiny")
+    parser.add_argument("--batch-tokens", type=int, default=8192)
+    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--examples", type=int, default=16)
+    parser.add_argument("--length", type=int, default=100)
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    settings = PRESETS[args.preset]
+    vocab_size = load_model(find_vocab(args.data), args.data).get_piece_size()
+    shape = replace(settings.model, vocab_size=vocab_size)
+    reader = SplitReader(split_shards(args.data, "train"), shape, settings.source)
+    train = training(reader, args.preset, args.batch_tokens, args.steps)
+    print(f"{'training':<34}{'tokens/s':>10}{'ratio':>8}")
+    ratio = train["packed"] / train["padded"]
+    print(f"{'padded, random order, all logits':<34}{train['padded']:>10,.0f}{1:>8.1f}")
+    print(f"{'packed, by length, sliced loss':<34}{train['packed']:>10,.0f}{ratio:>8.1f}")
+    found = decoding(reader, args.examples, args.length)
+    speedup = found["cached"] / found["again"]
+    print(f"\n{f'beam 5, {args.length} subwords':<34}{'a second':>10}{'ratio':>8}")
+    print(f"{'whole prefix again, one by one':<34}{found['again']:>10.3f}{1:>8.1f}")
+    print(f"{'cached, in batches':<34}{found['cached']:>10.3f}{speedup:>8.1f}")
+    print(f"real tokens in padded batches: {train['real_share_of_padded']:.0%}; "
+          f"same summaries: {found['same']:.0%}")  # fmt: skip
+    about = {"preset": args.preset, "machine": platform.machine(), "torch": torch.__version__}
+    print(json.dumps({"training": train, "decoding": found, "args": vars(args), **about}))
+
+
+if __name__ == "__main__":
+    main()

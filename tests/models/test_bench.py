@@ -1,0 +1,39 @@
+import json
+
+import pytest
+import torch
+
+from models.bench import BenchSettings, costs, drawn_batch
+from pipeline.cli import main
+
+SMALL = BenchSettings(("tiny", "tiny-ft"), 300, 120, 50, 10, 2, 2, 1)
+
+
+def test_examples_have_the_lengths_of_the_setting():
+    batch = drawn_batch(SMALL, "ht", 2)
+    assert batch.source.is_token_MT.sum(1).tolist() == [50, 50, 20] * 2
+    assert batch.label_slot_Y.numel() == 2 * 11
+    assert drawn_batch(SMALL, "ft", 2).source.is_token_MT.sum(1).tolist() == [120] * 2
+
+
+def test_every_model_has_a_row():
+    rows = list(costs(SMALL, torch.device("cpu")))
+    assert [row.preset for row in rows] == ["tiny", "tiny-ft"]
+    for row in rows:
+        assert row.examples == 2
+        assert min(row[1:]) > 0
+
+
+def test_the_command_ends_in_a_json_line(capsys):
+    sizes = ["--vocab-size", "300", "--source-tokens", "60", "--target-tokens", "5"]
+    assert main(["bench", "--presets", "tiny", *sizes, "--max-examples", "1"]) == 0
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert last["bench"][0]["examples"] == 1
+
+
+@pytest.mark.parametrize("words", [["--presets", "huge"], ["--beam", "0"]])
+def test_a_wrong_call_is_one_line(words, capsys):
+    assert main(["bench", *words]) == 2
+    error = capsys.readouterr().err
+    assert words[0] in error
+    assert len(error.splitlines()) == 1
