@@ -52,10 +52,14 @@ def trial(out: Path, place: str, args: argparse.Namespace) -> list[dict]:
             "--baselines", "lead", "--samples", 1000)  # fmt: skip
     found = json.loads((scores / "evaluation.json").read_text())
     return [
-        {"place": place, "system": system["name"], "rougeL": 100 * system["figures"]["rougeL"]["value"],
-         "training_cpu_seconds": seconds.get(system["name"].split("-")[0])}
+        {
+            "place": place,
+            "system": system["name"],
+            "rougeL": 100 * system["figures"]["rougeL"]["value"],
+            "training_cpu_seconds": seconds.get(system["name"].split("-")[0]),
+        }
         for system in found["systems"]
-    ]  # fmt: skip
+    ]
 
 
 def main() -> None:

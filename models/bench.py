@@ -5,6 +5,7 @@ Drawn examples, all alike: what is measured does not hang on any dataset. Times 
 
 import contextlib
 import gc
+import platform
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -177,3 +178,10 @@ def table(rows: Sequence[Cost]) -> str:
         for r in rows
     ]
     return "\n".join([head, *lines]) + "\n"
+
+
+def machine_of(device: torch.device) -> dict[str, object]:
+    """What the figures were measured on."""
+    is_gpu = device.type == "cuda"
+    name = torch.cuda.get_device_name(device) if is_gpu else platform.machine()
+    return {"device": name, "threads": torch.get_num_threads(), "torch": torch.__version__}

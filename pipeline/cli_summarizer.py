@@ -5,7 +5,6 @@ import contextlib
 import dataclasses
 import json
 import os
-import platform
 import signal
 import sys
 import tomllib
@@ -324,9 +323,7 @@ def bench(args: argparse.Namespace) -> int:
     Drawn examples of equal lengths; the batch is doubled until memory runs out or --max-examples
     is reached. A table, then the same as one JSON line.
     """
-    import torch
-
-    from models.bench import BenchSettings, Cost, costs, table
+    from models.bench import BenchSettings, Cost, costs, machine_of, table
     from ranker.runs import device_of
 
     device = device_of(args.device)
@@ -339,9 +336,7 @@ def bench(args: argparse.Namespace) -> int:
         sys.stderr.write(f"bench  {row.preset} done\n")
         rows.append(row)
     print(table(rows), end="")
-    name = torch.cuda.get_device_name() if device.type == "cuda" else platform.processor()
-    machine = {"device": name or device.type, "threads": torch.get_num_threads()}
-    about = {"settings": dataclasses.asdict(settings), "torch": torch.__version__, **machine}
+    about = {"settings": dataclasses.asdict(settings), "machine": machine_of(device)}
     print(json.dumps({"bench": [row._asdict() for row in rows], **about}))
     return DONE
 
