@@ -39,6 +39,10 @@ _HISTOGRAMS = {
 }
 
 
+# where files lie that are no inputs, by the folder that their names begin with
+_ROOTS = {"articles": "../", "crawl-data": "https://data.commoncrawl.org/"}
+
+
 class Fate(NamedTuple):
     """A part of a funnel; `kind` and `reason` name its samples, if it was dropped."""
 
@@ -154,11 +158,14 @@ def sample_groups(
 
 
 def file_link(name: str | None, paths: dict[str, str]) -> str | None:
-    """Where a file lies that a dropped row names: an input, or a file of the dataset itself."""
-    if name is None or name not in paths:
-        return f"../{name}" if name and name.startswith("articles/") else None
-    path = paths[name]
-    return path if files.is_remote(path) else Path(path).as_uri()
+    """Where a file lies that a dropped row names: an input, the dataset's own, CommonCrawl's."""
+    if name is None:
+        return None
+    if name in paths:
+        path = paths[name]
+        return path if files.is_remote(path) else Path(path).as_uri()
+    folder = name.split("/")[0]
+    return _ROOTS[folder] + name if folder in _ROOTS else None
 
 
 def _words(name: str) -> str:

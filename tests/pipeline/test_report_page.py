@@ -129,4 +129,6 @@ def test_links_to_files_are_known_or_none():
     assert file_link("a b.gz", paths) == "file:///data/a%20b.gz"
     assert file_link("c.gz", paths) == "gs://bucket/c.gz"
     assert file_link("articles/x.parquet", paths) == "../articles/x.parquet"
+    crawled = "crawl-data/CC-MAIN-2024-10/segments/1/warc/a.warc.gz"
+    assert file_link(crawled, paths) == f"https://data.commoncrawl.org/{crawled}"
     assert file_link("d.gz", paths) is file_link(None, paths) is None
