@@ -56,17 +56,13 @@ def live(args: argparse.Namespace, beam_flags: list[str]) -> int:
     with open_job(args, []) as job:
         if listed:
             pages = flow.plan_pages(flow.listed_urls(listed[0]), as_listed=True)
+            found = flow.fetch_live(job, settings, pages, retry)
         else:
             wanted = done_stage(job, "wanted")
             documents = [r for s in ("fetch", "scan") if (r := job.workspace.finished(s))]
-            urls = flow.missing_urls(
-                [job.workspace.path(p) for p in wanted.paths("wanted/")],
-                [job.workspace.path(p) for r in documents for p in r.paths("documents/")],
-            )
-            pages = flow.plan_pages(urls, as_listed=False)
-        found = flow.fetch_live(job, settings, pages, retry)
-        for path in found.paths("live/live-"):
-            sys.stdout.write(f"{job.workspace.path(path)}\n")
+            found = flow.fetch_missing(job, settings, wanted, documents, retry)
+        for file in flow.segments(job, found):
+            sys.stdout.write(f"{file.path}\n")
     return DONE
 
 

@@ -78,6 +78,27 @@ def plan_pages(urls: Iterable[str], as_listed: bool) -> Iterator[LivePage | Drop
             yield page
 
 
+def fetch_missing(
+    job: Job,
+    settings: LiveSettings,
+    wanted: StageResult,
+    documents: Iterable[StageResult],
+    retry: Collection[str] = (),
+    resolver: Resolver = resolve,
+) -> StageResult:
+    """Fetch the pages of `wanted/` that none of the stages that make documents has found."""
+    urls = missing_urls(
+        [job.workspace.path(p) for p in wanted.paths("wanted/")],
+        [job.workspace.path(p) for stage in documents for p in stage.paths("documents/")],
+    )
+    return fetch_live(job, settings, plan_pages(urls, as_listed=False), retry, resolver)
+
+
+def segments(job: Job, live: StageResult) -> list[InputFile]:
+    """The WARC files of all runs, to be scanned."""
+    return files.expand([job.workspace.path(p) for p in live.paths(f"{FOLDER}/live-")])
+
+
 def fetch_live(
     job: Job,
     settings: LiveSettings,
@@ -87,8 +108,7 @@ def fetch_live(
 ) -> StageResult:
     """Fetch the pages that no log has, or has with a reason of `retry`; the stage's record.
 
-    Its WARC files (`paths("live/live-")`) are those of all runs in the folder. Raises JobFailed
-    for a folder that is not local.
+    Raises JobFailed for a folder that is not local.
     """
     if files.is_remote(job.workspace.out):
         raise JobFailed(f"pages are fetched into a local folder, not {job.workspace.out}")
@@ -152,9 +172,9 @@ def _record(
 ) -> StageResult:
     """Write the dropped rows; keep and give back the record of the stage."""
     workspace = job.workspace
+    before = workspace.finished(STAGE)
     counts: Counter[str] = Counter(r.reason for r in outcomes.values() if r.reason == FETCHED)
     counts.update(f"dropped_{row.reason}" for row in dropped)
-    files.delete(workspace.path(MANIFEST))
     with ShardWriter(workspace.out, DROPPED_FILE, DROPPED, {}) as writer:
         for row in dropped:
             writer.write(row)
@@ -163,5 +183,7 @@ def _record(
     facts = {"settings": asdict(settings), "inputs": {}}
     written = [*made, *([writer.file] if writer.file else [])]
     result = StageResult(STAGE, key, written, dict(sorted(counts.items())), facts, seconds)
+    if before is None or before.files != written:
+        files.delete(workspace.path(MANIFEST))
     workspace.finish(result)
     return result

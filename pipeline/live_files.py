@@ -16,17 +16,24 @@ from pipeline.web_fetch import Fetched
 FOLDER = "live"
 _PART = re.compile(r"\.live-(\d{5,})\.warc\.gz\.part")
 _SEGMENT = re.compile(r"live-(\d{5,})\.warc\.gz")
+_LOG = re.compile(r"log-(\d{5,})\.parquet")
 _HASHED_BYTES = 1 << 20
 
 
 def recover(out: str) -> int:
-    """Finish what a killed run left in the folder; the number of the next segment."""
+    """Finish what a killed run left in the folder; the number of the next segment.
+
+    A log whose segment is gone goes too, so that its pages are fetched again.
+    """
     folder = files.join(out, FOLDER)
     for path in files.list_folder(folder):
         if found := _PART.fullmatch(os.path.basename(path)):
             rescue(files.join(folder, _segment(int(found[1]))))
     numbers = []
     for path in files.list_folder(folder):
+        found = _LOG.fullmatch(os.path.basename(path))
+        if found and not files.exists(files.join(folder, _segment(int(found[1])))):
+            files.delete(path)
         if found := _SEGMENT.fullmatch(os.path.basename(path)):
             numbers.append(int(found[1]))
             if not files.exists(files.join(folder, _log(int(found[1])))):

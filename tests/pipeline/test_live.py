@@ -207,6 +207,10 @@ def test_a_segment_without_its_log_gets_one(tmp_path, server):
     fetch(tmp_path, [f"{server.url}/good", f"{server.url}/gone"])
     assert log.read_bytes() == before
     assert len(server.paths) == 3
+    (tmp_path / "out" / "live" / "live-00000.warc.gz").unlink()
+    fetch(tmp_path, [f"{server.url}/good", f"{server.url}/gone"])
+    assert len(server.paths) == 6
+    assert pages(tmp_path / "out") == [f"{server.url}/good"]
 
 
 def test_a_full_disk_is_told_in_one_line(tmp_path, server, monkeypatch, capfd):
@@ -216,6 +220,16 @@ def test_a_full_disk_is_told_in_one_line(tmp_path, server, monkeypatch, capfd):
     monkeypatch.setattr(web_archive.Segment, "write", full)
     assert fetch(tmp_path, [f"{server.url}/{i}" for i in range(3)]) == 1
     assert "No space left on device" in capfd.readouterr().err.splitlines()[-1]
+
+
+def test_a_rerun_without_anything_new_keeps_the_manifest(tmp_path, server):
+    fetch(tmp_path, [f"{server.url}/good"])
+    manifest = tmp_path / "out" / "manifest.json"
+    manifest.write_text("{}")
+    fetch(tmp_path, [f"{server.url}/good"])
+    assert manifest.exists()
+    fetch(tmp_path, [f"{server.url}/good", f"{server.url}/gone"])
+    assert not manifest.exists()
 
 
 def test_segments_are_cut_by_size(tmp_path, server):
