@@ -100,10 +100,12 @@ class PhraseIndex(NamedTuple):
         while len(at):
             alive = self._is_prefix(value)
             at, value = at[alive], value[alive]
-            number = np.searchsorted(self.hashes, value)
-            found = self.hashes[np.minimum(number, len(self.hashes) - 1)] == value
+            distinct, which = np.unique(value, return_inverse=True)  # sorted look-ups are quick
+            number = np.minimum(np.searchsorted(self.hashes, distinct), len(self.hashes) - 1)
+            is_phrase = self.hashes[number] == distinct
+            found = is_phrase[which]
             starts.append(at[found])
-            numbers.append(number[found])
+            numbers.append(number[which[found]])
             inside = at + length < len(page)
             at, value = at[inside], value[inside]
             word = page[at + length]
