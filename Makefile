@@ -9,12 +9,18 @@ BIN := .venv/bin
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-# The whole flow on the bundled sample, then a full check of what it made.
+# The whole flow on the bundled sample: a dataset, a full check of it, a tiny model, its summaries.
 demo: .venv/ready
 	$(BIN)/wikisum build --articles tests/golden/sample.xml.bz2 \
 	  --warcs 'tests/golden/sample-*.gz' --search-results tests/golden/search.jsonl \
 	  --vocab-size 1000 --out out/demo
 	$(BIN)/wikisum validate out/demo
+	$(BIN)/wikisum train summarizer --preset tiny --data out/demo --out out/demo-ht \
+	  --steps 150 --warmup-steps 30 --validate-every 50
+	$(BIN)/wikisum summarize --run out/demo-ht --checkpoint last --data out/demo --split test \
+	  --min-tokens 20 --max-tokens 100 --block-ngram 3 --out out/demo-ht/test.jsonl
+	$(BIN)/wikisum evaluate summaries out/demo-ht/test.jsonl --data out/demo --split test \
+	  --out out/demo-ht/scores
 
 test: .venv/ready lint
 	$(BIN)/pytest -n 2
