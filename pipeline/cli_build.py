@@ -5,7 +5,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pipeline.cli import DONE, FAILED, Commands
-from pipeline.cli_crawl import add_crawl_flags, add_remote_flags, remote_settings
+from pipeline.cli_crawl import (
+    add_crawl_flags,
+    add_remote_flags,
+    add_root_flag,
+    remote_settings,
+    root_of_lists,
+)
 from pipeline.cli_job import add_job_flags, done_stage, open_job
 from pipeline.cli_ranker import add_rank_flags, rank
 
@@ -29,7 +35,7 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     if not settings.locate.crawls and not args.warcs:
         raise ValueError("where are the pages? name a crawl (--crawl) or crawl files (--warcs)")
     dump = files.expand(args.articles)
-    warcs = crawl_files(args.warcs, _root_of_lists(args), Access(remote, None, 1))
+    warcs = crawl_files(args.warcs, root_of_lists(args), Access(remote, None, 1))
     vocab = _vocab(args.vocab)
     with open_job(args, beam_flags) as job:
         manifest = flow.build(
@@ -100,7 +106,7 @@ def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
     if not args.warcs:
         raise ValueError("no crawl files are named (--warcs)")
     remote = remote_settings(args)
-    warcs = crawl_files(args.warcs, _root_of_lists(args), Access(remote, None, 1))
+    warcs = crawl_files(args.warcs, root_of_lists(args), Access(remote, None, 1))
     wet_metadata = _folder(args.metadata)
     search_results = files.expand(args.search_results)
     with open_job(args, beam_flags) as job:
@@ -173,11 +179,6 @@ def _optional(path: str | None) -> list[Any]:
     return files.expand([path]) if path else []
 
 
-def _root_of_lists(args: argparse.Namespace) -> str | None:
-    """What the paths in lists of crawl files are relative to, if that is told."""
-    return args.crawl_root[0] if args.crawl_root else None
-
-
 def _folder(path: str | None) -> str | None:
     """The folder of that name. Raises FileNotFoundError if it is named and not there."""
     from pipeline import files
@@ -244,13 +245,6 @@ def _add_wanted_flags(parser: argparse.ArgumentParser) -> None:
                        help='JSON Lines of {"title", "query", "urls"}')  # fmt: skip
     group.add_argument("--corpus", dest="wanted.corpus", metavar="NAME",
                        help="citations, search or combined (default)")  # fmt: skip
-
-
-def _add_root_flag(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--crawl-root", nargs="+", metavar="ROOT",
-                        help="where crawls lie: URLs or folders that hold the same, asked in turn "
-                        "(default https://data.commoncrawl.org/; for lists of files the nearest "
-                        "folder at or above the list that fits)")  # fmt: skip
 
 
 def _add_file_flags(parser: argparse.ArgumentParser) -> None:
@@ -320,7 +314,7 @@ def _add_dataset(parser: argparse.ArgumentParser) -> None:
 
 def add_commands(commands: Commands) -> None:
     """Add the commands of this file."""
-    job, root, wanted, page = add_job_flags, _add_root_flag, _add_wanted_flags, _add_page_flags
+    job, root, wanted, page = add_job_flags, add_root_flag, _add_wanted_flags, _add_page_flags
     commands.add_beam(
         "build", build, _add_preset_flags, _add_article_flags, wanted, add_crawl_flags,
         _add_file_flags, page, _add_example_flags, _add_vocab_flags, root, job,

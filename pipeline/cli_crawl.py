@@ -41,6 +41,19 @@ def add_remote_flags(parser: argparse.ArgumentParser) -> None:
         group.add_argument(flag, dest=f"remote.{name}", type=kind, metavar=metavar, help=text)
 
 
+def add_root_flag(parser: argparse.ArgumentParser) -> None:
+    """Add the flag that tells where crawls lie."""
+    parser.add_argument("--crawl-root", nargs="+", metavar="ROOT",
+                        help="where crawls lie: URLs or folders that hold the same, asked in turn "
+                        "(default https://data.commoncrawl.org/; for lists of files the nearest "
+                        "folder at or above the list that fits)")  # fmt: skip
+
+
+def root_of_lists(args: argparse.Namespace) -> str | None:
+    """What the paths in lists of crawl files are relative to, if that is told."""
+    return args.crawl_root[0] if args.crawl_root else None
+
+
 def remote_settings(args: argparse.Namespace) -> "RemoteSettings":
     """How servers are asked, by the flags. Raises ValueError."""
     from pipeline.options import RemoteSettings

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from pipeline.cli import DONE, Commands
+from pipeline.cli_crawl import add_remote_flags, add_root_flag, remote_settings, root_of_lists
 from pipeline.cli_job import add_job_flags, done_stage, open_job
 
 
@@ -16,13 +17,17 @@ def search(args: argparse.Namespace, beam_flags: list[str]) -> int:
     for a title whose words stand in it in a row; BM25 over title, headings and text ranks. What
     comes out is made for `wikisum build --search-results`.
     """
-    from pipeline import files
+    from pipeline import build_crawl, files
     from pipeline import search as flow
     from pipeline.crawl_files import crawl_files
     from pipeline.options import SearchSettings
+    from pipeline.remote import Access
 
-    settings = SearchSettings(**_given(args, "search", SearchSettings))
-    warcs = crawl_files(args.warcs, args.crawl_root)
+    settings, remote = (
+        SearchSettings(**_given(args, "search", SearchSettings)),
+        remote_settings(args),
+    )
+    warcs = crawl_files(args.warcs, root_of_lists(args), Access(remote, None, 1))
     titles = files.expand([args.titles]) if args.titles else []
     if titles and settings.queries == "sections":
         raise ValueError("--queries sections takes articles, not --titles")
@@ -31,7 +36,8 @@ def search(args: argparse.Namespace, beam_flags: list[str]) -> int:
         if articles is not None:
             language = settings.language or articles.facts["language"]
             settings = dataclasses.replace(settings, language=language)
-        found = flow.search(job, settings, warcs, titles, articles)
+        access = build_crawl.access_of(job, remote)
+        found = flow.search(job, settings, access, warcs, titles, articles)
         for path in found.paths("search/"):
             sys.stdout.write(f"{job.workspace.path(path)}\n")
     return DONE
@@ -75,11 +81,8 @@ def _given(args: argparse.Namespace, group: str, kind: Any) -> dict[str, Any]:
 def _add_search_flags(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("search")
     group.add_argument("--warcs", nargs="+", required=True, metavar="GLOB",
-                       help="WARC, ARC or WET files or globs, local or gs://, s3://, or a crawl's "
-                       "lists of them (warc.paths.gz, wet.paths.gz)")  # fmt: skip
-    group.add_argument("--crawl-root", metavar="DIR",
-                       help="what the paths in lists are relative to (default: the nearest folder "
-                       "at or above the list that fits)")  # fmt: skip
+                       help="WARC, ARC or WET files or globs, local or gs://, s3://, https:// "
+                       "under --crawl-root; or a crawl's lists (wet.paths.gz)")  # fmt: skip
     group.add_argument("--titles", metavar="FILE",
                        help="search for these titles, one a line, not for articles/")  # fmt: skip
     flags: list[tuple[str, type, str]] = [
@@ -128,5 +131,6 @@ def _add_live_flags(parser: argparse.ArgumentParser) -> None:
 
 def add_commands(commands: Commands) -> None:
     """Add the commands of this file."""
-    commands.add_beam("search", search, _add_search_flags, add_job_flags)
+    flags = (_add_search_flags, add_root_flag, add_remote_flags)
+    commands.add_beam("search", search, *flags, add_job_flags)
     commands.add_beam("live", live, _add_live_flags)

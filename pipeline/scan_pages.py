@@ -1,39 +1,21 @@
 """WARC files -> `documents/`: each file is read once, by one worker, keeping the wanted pages."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, cast
 
-from crawl.errors import BadAnswer
-from crawl.warc import Capture, Rejected, read_captures
-from pipeline import files
 from pipeline.crawl_files import may_hold
+from pipeline.crawl_records import read_records
 from pipeline.files import InputFile
 from pipeline.filter_urls import is_wanted, load_filter
 from pipeline.make_document import make_document
 from pipeline.options import ScanSettings
 from pipeline.progress import Ticker
 from pipeline.records import DOCUMENT, DROPPED, Document
-from pipeline.remote import Access, is_http
-from pipeline.remote_file import RemoteFile
+from pipeline.remote import Access
 from pipeline.shards import ShardWriter
 from pipeline.workspace import PartResult
 
 STAGE = "scan"
-
-
-class CountingReader:
-    """A binary stream that tells a ticker how far it has been read."""
-
-    def __init__(self, raw: BinaryIO | RemoteFile, ticker: Ticker) -> None:
-        self._raw = raw
-        self._ticker = ticker
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._raw.read(size)
-        self._ticker.add(work=len(data))
-        return data
 
 
 @dataclass(frozen=True)
@@ -73,8 +55,11 @@ class ScanFile:
             counts["records_not_wanted"] += not found
             return found
 
+        records = read_records(
+            file, wanted, self.settings.max_page_bytes, self.access, self.ticker, effort
+        )
         with documents, dropped:
-            for item in self._captures(file, wanted, effort):
+            for item in records:
                 result = make_document(item, file.name, STAGE, self.settings, counts)
                 self.ticker.add(items=1)
                 if isinstance(result, Document):
@@ -86,30 +71,3 @@ class ScanFile:
         self.ticker.flush()
         written = [f for w in (documents, dropped) if (f := w.file)]
         return PartResult(written, dict(counts), effort=dict(effort))
-
-    def _captures(
-        self, file: InputFile, wanted: Callable[[str], bool], effort: Counter[str]
-    ) -> Iterator[Capture | Rejected]:
-        """The wanted records of a file; of one that a server has not, the reason.
-
-        Raises OSError where a server does not answer, so that a later run asks again.
-        """
-        if not is_http(file.path):
-            with files.open_input(file.path) as raw:
-                yield from self._read(raw, wanted)
-            return
-        remote = self.access.remote()
-        try:
-            with RemoteFile(remote, file.name) as stream:
-                yield from self._read(stream, wanted)
-        except BadAnswer as error:
-            if error.is_passing:
-                raise OSError(f"{file.path}: {error}") from error
-            yield Rejected(None, error.reason, 0, str(error))
-        effort.update(remote.effort)
-
-    def _read(
-        self, raw: BinaryIO | RemoteFile, wanted: Callable[[str], bool]
-    ) -> Iterator[Capture | Rejected]:
-        reader = cast(BinaryIO, CountingReader(raw, self.ticker))
-        return read_captures(reader, wanted, self.settings.max_page_bytes)

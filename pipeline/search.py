@@ -8,6 +8,7 @@ from pipeline.errors import JobFailed
 from pipeline.files import InputFile
 from pipeline.options import SearchSettings
 from pipeline.progress import Ticker
+from pipeline.remote import Access
 from pipeline.run import Job, Stage, run_parts, run_stage
 from pipeline.search_pages import CountPages, FindCandidates, sample
 from pipeline.search_queries import FOLDER, INDEX, MergeIndex, QuerySource, ReadQueries, plan_titles
@@ -51,7 +52,11 @@ def merge_index(job: Job, queries: StageResult) -> StageResult:
 
 
 def count_pages(
-    job: Job, settings: SearchSettings, crawl_files: list[InputFile], index: StageResult
+    job: Job,
+    settings: SearchSettings,
+    access: Access,
+    crawl_files: list[InputFile],
+    index: StageResult,
 ) -> StageResult:
     """Some of the crawl files -> what BM25 must know of the collection."""
     counted = sample(crawl_files, settings.statistics_files)
@@ -69,13 +74,14 @@ def count_pages(
     )
     path = job.workspace.path(INDEX)
     ticker = Ticker(job.progress_folder)
-    do = CountPages(job.workspace.out, path, index.fingerprint, settings, ticker)
+    do = CountPages(job.workspace.out, path, index.fingerprint, settings, access, ticker)
     return run_parts(job, stage, list(counted), do)
 
 
 def find_candidates(
     job: Job,
     settings: SearchSettings,
+    access: Access,
     crawl_files: list[InputFile],
     index: StageResult,
     statistics: StageResult,
@@ -102,6 +108,7 @@ def find_candidates(
         tuple(job.workspace.path(p) for p in statistics.paths(FOLDER)),
         statistics.fingerprint,
         settings,
+        access,
         Ticker(job.progress_folder),
     )
     return run_parts(job, stage, list(crawl_files), do)
@@ -134,6 +141,7 @@ def write_results(
 def search(
     job: Job,
     settings: SearchSettings,
+    access: Access,
     crawl_files: list[InputFile],
     titles: list[InputFile],
     articles: StageResult | None,
@@ -141,8 +149,8 @@ def search(
     """Run every stage that is not done before; the last one's record names the result files."""
     queries = read_queries(job, settings, titles, articles)
     index = merge_index(job, queries)
-    statistics = count_pages(job, settings, crawl_files, index)
-    candidates = find_candidates(job, settings, crawl_files, index, statistics)
+    statistics = count_pages(job, settings, access, crawl_files, index)
+    candidates = find_candidates(job, settings, access, crawl_files, index, statistics)
     return write_results(job, settings, queries, candidates)
 
 

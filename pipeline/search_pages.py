@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import BinaryIO, NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,15 +12,15 @@ from crawl.errors import BadPage, BadUrl
 from crawl.page_fields import read_fields
 from crawl.phrases import WordHashes
 from crawl.urls import canonical_url, is_wikipedia
-from crawl.warc import Capture, Rejected, read_captures
-from pipeline import files
+from crawl.warc import Capture, Rejected
 from pipeline.array_files import read_arrays, write_arrays
+from pipeline.crawl_records import read_records
 from pipeline.files import InputFile
 from pipeline.make_document import drop_record
 from pipeline.options import SearchSettings
 from pipeline.progress import Ticker
 from pipeline.records import CANDIDATE, DROPPED, Candidate, Dropped
-from pipeline.scan_pages import CountingReader
+from pipeline.remote import Access
 from pipeline.search_queries import FOLDER
 from pipeline.shards import ShardWriter
 from pipeline.workspace import PartResult
@@ -81,7 +81,12 @@ def load_statistics(paths: tuple[str, ...], fingerprint: str) -> Statistics:
 
 
 def read_pages(
-    file: InputFile, settings: SearchSettings, counts: Counter[str], ticker: Ticker
+    file: InputFile,
+    settings: SearchSettings,
+    access: Access,
+    counts: Counter[str],
+    effort: Counter[str],
+    ticker: Ticker,
 ) -> Iterator[CrawledPage | Dropped]:
     """The pages of a crawl file that may be found, and the records that are none.
 
@@ -98,15 +103,13 @@ def read_pages(
         counts["records_wikipedia_itself"] += own
         return not own
 
-    with files.open_input(file.path) as raw:
-        reader = cast(BinaryIO, CountingReader(raw, ticker))
-        for item in read_captures(reader, wanted, settings.max_page_bytes):
-            ticker.add(items=1)
-            page = _read_page(item, file.name, settings.language, words)
-            if page is None:
-                counts["pages_other_language"] += 1
-            else:
-                yield page
+    for item in read_records(file, wanted, settings.max_page_bytes, access, ticker, effort):
+        ticker.add(items=1)
+        page = _read_page(item, file.name, settings.language, words)
+        if page is None:
+            counts["pages_other_language"] += 1
+        else:
+            yield page
 
 
 def _read_page(
@@ -133,11 +136,13 @@ class CountPages:
     index_path: str
     index_fingerprint: str
     settings: SearchSettings
+    access: Access
     ticker: Ticker
 
     def __call__(self, index: int, file: InputFile) -> PartResult:
         counter = StatisticsCounter(load_index(self.index_path, self.index_fingerprint))
-        for page in read_pages(file, self.settings, Counter(), self.ticker):
+        effort: Counter[str] = Counter()
+        for page in read_pages(file, self.settings, self.access, Counter(), effort, self.ticker):
             if isinstance(page, CrawledPage):
                 counter.add(page.terms)
         self.ticker.flush()
@@ -145,7 +150,8 @@ class CountPages:
         totals = np.array([found.collection.page_count, *found.collection.field_lengths])
         stored = StoredStatistics(totals, found.term_holders, found.phrase_holders)
         written = write_arrays(self.out, f"{FOLDER}/statistics-{index:05d}.arrays", stored)
-        return PartResult([written], {"pages_out": found.collection.page_count})
+        counts = {"pages_out": found.collection.page_count}
+        return PartResult([written], counts, effort=dict(effort))
 
 
 class Pool:
@@ -196,10 +202,12 @@ class FindCandidates:
     statistics_paths: tuple[str, ...]
     statistics_fingerprint: str
     settings: SearchSettings
+    access: Access
     ticker: Ticker
 
     def __call__(self, index: int, file: InputFile) -> PartResult:
         counts: Counter[str] = Counter()
+        effort: Counter[str] = Counter()
         queries = load_index(self.index_path, self.index_fingerprint)
         statistics = load_statistics(self.statistics_paths, self.statistics_fingerprint)
         searcher = Searcher(queries, statistics, self.settings.clone_threshold)
@@ -208,7 +216,7 @@ class FindCandidates:
         found = ShardWriter(self.out, f"{FOLDER}/candidates-{name}", CANDIDATE, {})
         dropped = ShardWriter(self.out, f"dropped/dropped-candidates-{name}", DROPPED, {})
         with found, dropped:
-            for page in read_pages(file, self.settings, counts, self.ticker):
+            for page in read_pages(file, self.settings, self.access, counts, effort, self.ticker):
                 if isinstance(page, Dropped):
                     counts[f"dropped_{page.reason}"] += 1
                     dropped.write(page)
@@ -219,7 +227,8 @@ class FindCandidates:
                     counts["candidates_out"] += _write(found, queries, pool)
             counts["candidates_out"] += _write(found, queries, pool)
         self.ticker.flush()
-        return PartResult([f for w in (found, dropped) if (f := w.file)], dict(counts))
+        written = [f for w in (found, dropped) if (f := w.file)]
+        return PartResult(written, dict(counts), effort=dict(effort))
 
     def _search(self, searcher: Searcher, page: CrawledPage, pool: Pool) -> int:
         """Put the page in the pool of each query it answers; how many it only copies."""
