@@ -17,7 +17,7 @@ demo: .venv/ready
 	$(BIN)/wikisum validate out/demo
 	$(BIN)/wikisum train summarizer --preset tiny --data out/demo --out out/demo-ht \
 	  --steps 150 --warmup-steps 30 --validate-every 50
-	$(BIN)/wikisum summarize --run out/demo-ht --checkpoint last --data out/demo --split test \
+	$(BIN)/wikisum summarize --run out/demo-ht --checkpoint last --split test \
 	  --min-tokens 20 --max-tokens 100 --block-ngram 3 --out out/demo-ht/test.jsonl
 	$(BIN)/wikisum evaluate summaries out/demo-ht/test.jsonl --data out/demo --split test \
 	  --out out/demo-ht/scores

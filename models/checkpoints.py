@@ -6,6 +6,7 @@ log.jsonl       the curve                tensorboard/    the same, to look at
 """
 
 import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,8 +119,8 @@ def _chosen(name: str, settings: dict[str, Any], weights: Weights) -> Chosen:
     return Chosen(name, from_json(settings), weights, digest.hexdigest()[:16])
 
 
-def prepare_run(run: Path, settings: RunSettings, vocab: bytes) -> None:
-    """Make the folder of a run, with its settings and vocabulary.
+def prepare_run(run: Path, settings: RunSettings, vocab: bytes, data: str) -> None:
+    """Make the folder of a run, with its settings, its vocabulary and where its data lies.
 
     Raises ValueError if a run with another vocabulary lies there.
     """
@@ -128,7 +129,16 @@ def prepare_run(run: Path, settings: RunSettings, vocab: bytes) -> None:
     if (run / LAST).exists() and path.read_bytes() != vocab:
         raise ValueError(f"{run} was trained with another vocabulary: choose another --out")
     write_whole(path, lambda file: file.write(vocab))
-    write_json(run / SETTINGS, to_json(settings))
+    where = data if "://" in data else str(Path(data).resolve())
+    write_json(run / SETTINGS, {"data": where, **to_json(settings)})
+
+
+def data_of(run: Path) -> str:
+    """The dataset that a run was trained on. Raises FileNotFoundError for a folder of no run."""
+    path = run / SETTINGS
+    if not path.is_file():
+        raise FileNotFoundError(f"{run} holds no run of a {KIND}: no {SETTINGS}")
+    return str(json.loads(path.read_text())["data"])
 
 
 def vocab_path(run: Path) -> Path:

@@ -112,7 +112,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
     stopping = Stopping()
     try:
         if team.is_first:
-            prepare_run(args.out, settings, vocab)
+            prepare_run(args.out, settings, vocab, args.data)
         team.wait()
         with _saving_on_signals(stopping):
             trainer = Trainer(
@@ -133,7 +133,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
     if team.is_first:
         best = trainer.best[0]
         print(f"best: step {best.step:,}, {best.loss:.4f} nats a subword on validation")
-        print(f"look next: wikisum summarize --run {args.out} --data {args.data} --split test")
+        print(f"look next: wikisum summarize --run {args.out} --split test --out test.jsonl")
     return DONE
 
 
@@ -154,17 +154,17 @@ def summarize(args: argparse.Namespace) -> int:
 
 def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings") -> int:
     from models.batches import SplitReader
+    from models.checkpoints import data_of
     from models.summarize import Job, job_key, split_rows
     from models.write_summaries import write_summaries
     from ranker.progress import ProgressLine
     from ranker.shards import split_shards
 
-    if args.data is None:
-        raise ValueError("--split needs --data")
+    data = args.data or data_of(args.run_folder)
     out = args.out or Path(f"{args.split}.jsonl")
     settings = loaded.chosen.settings
     source = dataclasses.replace(settings.source, **_given(args, SOURCE_FLAGS))
-    reader = SplitReader(split_shards(args.data, args.split), settings.model, source)
+    reader = SplitReader(split_shards(data, args.split), settings.model, source)
     job = Job(reader, search, args.batch_tokens or settings.train.batch_tokens)
     group_rows = [group.rows for group in reader.groups]
 
@@ -177,7 +177,7 @@ def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings")
 
     count = write_summaries(out, job_key(loaded, job), group_rows, rows_from)
     print(f"{out}: {count:,} summaries ({loaded.chosen.name})")
-    print(f"look next: wikisum evaluate summaries {out} --data {args.data} --split {args.split}")
+    print(f"look next: wikisum evaluate summaries {out} --data {data} --split {args.split}")
     return DONE
 
 
@@ -302,7 +302,7 @@ def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--split", metavar="NAME", help="train, validation or test")
     what.add_argument("--text", nargs="+", metavar="FILE", help="text or HTML files, or URLs")
-    parser.add_argument("--data", metavar="DIR", help="dataset, for --split")
+    parser.add_argument("--data", metavar="DIR", help="dataset (default that of the training)")
     parser.add_argument("--title", metavar="TITLE", help="what the summary is about, for --text")
     parser.add_argument("--out", type=Path, metavar="FILE",
                         help=".jsonl or .parquet (default the split's name)")  # fmt: skip

@@ -34,7 +34,7 @@ def runs(topics, tmp_path_factory):
             for split in ("train", "validation")
         ]
         vocab = (topics / "vocab" / "wikisum.model").read_bytes()
-        prepare_run(folder / name, settings, vocab)
+        prepare_run(folder / name, settings, vocab, str(topics))
         Trainer(folder / name, settings, *readers, Team(0, 1, CPU)).fit(io.StringIO(), Stopping())
     return folder
 
@@ -144,9 +144,9 @@ def test_sampling_goes_through(runs, make_job):
 
 
 class TestCommand:
-    def test_a_split_goes_to_a_file(self, runs, topics, tmp_path, capsys):
+    def test_a_split_goes_to_a_file(self, runs, tmp_path, capsys):
         out = tmp_path / "test.jsonl"
-        words = ["summarize", "--run", str(runs / "ht"), "--data", str(topics), "--split", "test"]
+        words = ["summarize", "--run", str(runs / "ht"), "--split", "test"]
         assert main([*words, "--beam", "1", "--max-tokens", "5", "--out", str(out)]) == 0
         rows = [json.loads(line) for line in out.read_text().splitlines()]
         assert len(rows) == 60
@@ -166,7 +166,7 @@ class TestCommand:
         ("words", "code", "message"),
         [
             (["--run", "nowhere", "--split", "test"], 2, "nowhere"),
-            (["--split", "test"], 2, "--data"),
+            (["--split", "dev"], 2, "no dev shard"),
             (["--text", "nowhere.txt", "--title", "T"], 2, "nowhere.txt"),
             (["--text", "nowhere.txt"], 2, "--title"),
             (["--split", "test", "--beam", "0"], 2, "--beam"),
