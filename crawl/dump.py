@@ -259,7 +259,7 @@ def read_streams(raw: BinaryIO, start: int, end: int | None) -> Iterator[Page | 
         carry = decoder.unused_data if decoder.eof else b""
         yield from _fragment(b"".join(chunks), offset, fault)
         if fault is not None:
-            skipped = _next_stream(raw, offset + 1)
+            skipped = next_stream(raw, offset + 1)
             if skipped is None:
                 return
             offset, carry = skipped, b""
@@ -268,7 +268,8 @@ def read_streams(raw: BinaryIO, start: int, end: int | None) -> Iterator[Page | 
             offset += used - len(carry)
 
 
-def _next_stream(raw: BinaryIO, start: int) -> int | None:
+def next_stream(raw: BinaryIO, start: int) -> int | None:
+    """Where the next stream of a bz2 file begins, at or after `start`."""
     raw.seek(start)
     for offset in _stream_starts(raw, start):
         return offset

@@ -12,6 +12,7 @@ from pipeline.cli_crawl import (
     remote_settings,
     root_of_lists,
 )
+from pipeline.cli_estimate import add_estimate_flags, estimate
 from pipeline.cli_job import add_job_flags, done_stage, open_job
 from pipeline.cli_ranker import add_rank_flags, rank
 
@@ -34,19 +35,23 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     settings, remote = _settings(args), remote_settings(args)
     if not settings.locate.crawls and not args.warcs:
         raise ValueError("where are the pages? name a crawl (--crawl) or crawl files (--warcs)")
-    dump = files.expand(args.articles)
-    warcs = crawl_files(args.warcs, root_of_lists(args), Access(remote, None, 1))
+    inputs = {
+        "dump": files.expand(args.articles),
+        "urls": files.expand(args.urls),
+        "search_results": files.expand(args.search_results),
+        "warcs": crawl_files(args.warcs, root_of_lists(args), Access(remote, None, 1)),
+    }
+    if args.estimate:
+        print(estimate(args, settings, remote, **inputs))
+        return DONE
     vocab = _vocab(args.vocab)
     with open_job(args, beam_flags) as job:
         manifest = flow.build(
             job,
             settings,
-            dump=dump,
             titles=_optional(args.titles),
-            urls=files.expand(args.urls),
-            search_results=files.expand(args.search_results),
-            warcs=warcs,
             vocab=vocab,
+            **inputs,
             remote=remote,
             wet_metadata=_folder(args.metadata),
         )
@@ -317,7 +322,7 @@ def add_commands(commands: Commands) -> None:
     job, root, wanted, page = add_job_flags, add_root_flag, _add_wanted_flags, _add_page_flags
     commands.add_beam(
         "build", build, _add_preset_flags, _add_article_flags, wanted, add_crawl_flags,
-        _add_file_flags, page, _add_example_flags, _add_vocab_flags, root, job,
+        _add_file_flags, page, _add_example_flags, _add_vocab_flags, root, add_estimate_flags, job,
     )  # fmt: skip
     commands.add_beam("articles", articles, _add_article_flags, job)
     commands.add_beam("locate", locate, wanted, add_crawl_flags, root, job)

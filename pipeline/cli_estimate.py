@@ -1,0 +1,91 @@
+"""`wikisum build --estimate`: what the build would take, before anything runs or is written."""
+
+import argparse
+import json
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pipeline.files import InputFile
+    from pipeline.options import RemoteSettings, Settings
+
+
+def add_estimate_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags."""
+    group = parser.add_argument_group("estimate")
+    group.add_argument("--estimate", action="store_true",
+                       help="tell what the build would read, compute, write and cost, by samples "
+                       "of its inputs; write nothing")  # fmt: skip
+    group.add_argument("--json", action="store_true", help="the estimate as JSON")
+    group.add_argument("--assume", nargs="+", default=[], metavar="NAME=VALUE",
+                       help="take other rates, assumptions, prices (coverage=0.6)")  # fmt: skip
+
+
+def estimate(
+    args: argparse.Namespace,
+    settings: "Settings",
+    remote: "RemoteSettings",
+    *,
+    dump: "list[InputFile]",
+    urls: "list[InputFile]",
+    search_results: "list[InputFile]",
+    warcs: "list[InputFile]",
+) -> str:
+    """The estimate, as a table or as JSON."""
+    from crawl.errors import BadAnswer
+    from pipeline import estimate as figures
+    from pipeline.build import language_of, with_language
+    from pipeline.errors import JobFailed
+    from pipeline.estimate_text import as_plain, estimate_lines
+    from pipeline.rates import Assumptions, Prices, Rates, told
+    from pipeline.remote import Access, rate_of
+    from pipeline.sample_inputs import sample_articles
+    from pipeline.sample_pages import sample_pages
+
+    values = _values(args.assume)
+    rates, assumed, prices = (
+        told(Rates(), values),
+        told(Assumptions(), values),
+        told(Prices(), values),
+    )
+    settings = with_language(settings, language_of(dump))
+    most = _most_articles(args.titles, settings.articles.limit)
+    sample, keys = sample_articles(dump, urls, search_results, settings.articles)
+    crawl = None
+    try:
+        if warcs:
+            crawl = sample_pages(warcs, keys, settings, Access(remote, None, 1), assumed)
+    except BadAnswer as error:
+        raise JobFailed(str(error)) from error
+    found = figures.estimate(sample, crawl, most, settings, rates, assumed, prices)
+    if args.json:
+        return json.dumps(as_plain(found), indent=1)
+    workers = args.workers or os.cpu_count() or 1
+    return "\n".join(estimate_lines(found, workers, rate_of(remote)))
+
+
+def _values(words: list[str]) -> dict[str, float]:
+    """The figures that are told. Raises ValueError for a word that is none."""
+    from pipeline.rates import NAMES
+
+    values = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        if name not in NAMES:
+            raise ValueError(f"--assume knows no {name!r}: one of {', '.join(NAMES)}")
+        try:
+            values[name] = float(value)
+        except ValueError as error:
+            raise ValueError(f"--assume {word}: no number") from error
+    return values
+
+
+def _most_articles(titles: str | None, limit: int | None) -> int | None:
+    """How many articles the flags take at most; None for all."""
+    from pipeline import files
+
+    if titles is None:
+        return limit
+    with files.open_input(titles) as raw:
+        count = sum(bool(line.strip()) for line in raw)
+    return count if limit is None else min(count, limit)

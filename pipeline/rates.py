@@ -1,0 +1,92 @@
+"""What an estimate goes by: measured rates, what is assumed of crawls, and prices. Kept here alone.
+
+Rates are of one core of an x86_64 server, Python 3.11, in CPU time, as benchmarks/estimate.md has
+them (2026-11-21). A rented virtual core, half a real one, may take up to twice as long.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TypeVar
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a core does in a second, and how many bytes of output a unit makes."""
+
+    dump_bytes: float = 2.7e6  # of compressed dump, cut into pages
+    markup_chars: float = 1.4e6  # of articles' markup, parsed
+    original_bytes: float = 15e6  # of TFRecords and JSON
+    wanted_pages: float = 40e3  # of articles, sorted by URL
+    index_urls: float = 5e3  # looked up in a crawl's index
+    crawl_bytes: float = 60e6  # of compressed crawl files
+    crawl_records: float = 50e3  # of which the URL is looked at
+    fast_bytes: float = 18e6  # of HTML, by that extractor
+    soup_bytes: float = 4e6
+    trafilatura_bytes: float = 2.5e6
+    text_bytes: float = 9e6  # of plain pages, as WET files have them
+    compared_chars: float = 4e6  # of paragraphs, held against their article and ranked
+    shuffled_bytes: float = 15e6
+    linked_chars: float = 45e3  # of kept paragraphs, for graphs: their entities are recognised
+    trained_chars: float = 1e6  # for a vocabulary
+    encoded_chars: float = 3e6
+    reported_chars: float = 4e6
+    stage_seconds: float = 0.4  # a stage takes to start
+    # and bytes
+    article_share: float = 0.9  # bytes in Parquet of one in packed JSON
+    wanted_row_bytes: float = 33  # with its key
+    dropped_row_bytes: float = 55
+    document_char_bytes: float = 0.45  # of text; packed for a shuffle about the same
+    example_char_bytes: float = 0.9  # of text with ids and edges
+    vocab_row_bytes: float = 40
+    example_document_bytes: float = 90  # of what an example tells of a document
+    wanted_shuffle_bytes: float = 210  # of a wanted page on its way into `wanted/`
+    joined_shuffle_bytes: float = 450  # and on its way to its fate
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What cannot be seen in the inputs: CommonCrawl, and pages, in round figures."""
+
+    coverage: float = 0.4  # share of wanted pages that a whole crawl has
+    crawl_pages: float = 2.5e9  # records of a whole crawl
+    warc_file_bytes: float = 1.0e9  # of a file whose size is not known
+    wet_file_bytes: float = 0.12e9
+    index_blocks: float = 0.9e6  # of a crawl's index
+    index_block_bytes: float = 250e3
+    record_bytes: float = 30e3  # of a page, compressed
+    requests_a_page: float = 1.0
+    range_bytes: float = 8e6  # of a remote file in one request
+    page_bytes: float = 100e3  # of HTML
+    page_share: float = 0.8  # of pages that have kept text
+    page_paragraphs: float = 20
+    paragraph_chars: float = 400
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Dollars; list prices in round figures as remembered in 2025, to be checked by who pays."""
+
+    cpu_hour: float = 0.07  # a virtual core and 3.75 GB of memory
+    shuffle_gb: float = 0.011
+    storage_gb_month: float = 0.02
+    million_requests: float = 0.40
+    read_gb: float = 0.0  # nothing within a cloud's region
+
+
+Figures = TypeVar("Figures", Rates, Assumptions, Prices)
+NAMES = [f.name for kind in (Rates, Assumptions, Prices) for f in dataclasses.fields(kind)]
+_SHARES = ("coverage", "page_share")
+
+
+def told(figures: Figures, value_by_name: dict[str, float]) -> Figures:
+    """The figures with those that are told otherwise; names of other groups are passed over.
+
+    Raises ValueError for a value that makes no sense.
+    """
+    own = {f.name for f in dataclasses.fields(figures)}
+    for name in own & value_by_name.keys():
+        value = value_by_name[name]
+        is_free = isinstance(figures, Prices) and value == 0
+        if not (is_free or 0 < value < float("inf")) or (name in _SHARES and value > 1):
+            raise ValueError(f"--assume {name}={value:g} makes no sense")
+    return dataclasses.replace(figures, **{n: v for n, v in value_by_name.items() if n in own})
