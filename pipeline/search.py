@@ -1,4 +1,7 @@
-"""Search results out of a crawl, stage by stage: queries -> statistics -> candidates -> results."""
+"""Search results out of a crawl, stage by stage: start reading here.
+
+queries -> index -> statistics -> candidates -> merged -> results
+"""
 
 from dataclasses import asdict
 from typing import Any
@@ -9,7 +12,8 @@ from pipeline.files import InputFile
 from pipeline.options import SearchSettings
 from pipeline.progress import Ticker
 from pipeline.remote import Access
-from pipeline.run import Job, Stage, run_parts, run_stage
+from pipeline.run import Job, Stage, run_parts
+from pipeline.search_merge import FAN_IN, MergeCandidates
 from pipeline.search_pages import CountPages, FindCandidates, sample
 from pipeline.search_queries import FOLDER, INDEX, MergeIndex, QuerySource, ReadQueries, plan_titles
 from pipeline.search_results import FOLDER as RESULTS
@@ -114,28 +118,49 @@ def find_candidates(
     return run_parts(job, stage, list(crawl_files), do)
 
 
+def merge_candidates(job: Job, settings: SearchSettings, candidates: StageResult) -> StageResult:
+    """Files of candidates -> at most 64 of them."""
+    level, merged = 0, candidates
+    while len(paths := merged.paths(f"{FOLDER}/")) > FAN_IN:
+        level += 1
+        whole = [job.workspace.path(p) for p in paths]
+        tasks = [whole[i : i + FAN_IN] for i in range(0, len(whole), FAN_IN)]
+        stage = Stage(
+            f"merge-{level}",
+            "candidates",
+            (f"{FOLDER}/merged-{level}-",),
+            {"before": merged.fingerprint},
+            len(tasks),
+            merged.counts.get("candidates_out", 0),
+        )
+        ticker = Ticker(job.progress_folder)
+        do = MergeCandidates(job.workspace.out, level, settings, ticker)
+        merged = run_parts(job, stage, tasks, do)
+    return merged
+
+
 def write_results(
-    job: Job, settings: SearchSettings, queries: StageResult, candidates: StageResult
+    job: Job, settings: SearchSettings, queries: StageResult, merged: StageResult
 ) -> StageResult:
     """Candidates -> `search/`: the best pages of each query."""
-    query_paths = queries.paths(f"{FOLDER}/queries-")
+    tasks = [job.workspace.path(p) for p in queries.paths(f"{FOLDER}/queries-")]
     stage = Stage(
         "search",
-        "candidates",
+        "queries",
         (f"{RESULTS}/results-",),
-        {"before": candidates.fingerprint},
-        len(query_paths),
-        candidates.counts.get("candidates_out", 0),
+        {"before": merged.fingerprint},
+        len(tasks),
+        queries.counts["queries_out"],
         _facts(settings),
     )
-    construct = WriteResults(
+    do = WriteResults(
         job.workspace.out,
-        [job.workspace.path(p) for p in candidates.paths(FOLDER)],
-        [job.workspace.path(p) for p in query_paths],
+        len(tasks),
+        [job.workspace.path(p) for p in merged.paths(f"{FOLDER}/")],
         settings,
         Ticker(job.progress_folder),
     )
-    return run_stage(job, stage, lambda pipeline, _, parts: construct(pipeline, parts))
+    return run_parts(job, stage, tasks, do)
 
 
 def search(
@@ -151,7 +176,8 @@ def search(
     index = merge_index(job, queries)
     statistics = count_pages(job, settings, access, crawl_files, index)
     candidates = find_candidates(job, settings, access, crawl_files, index, statistics)
-    return write_results(job, settings, queries, candidates)
+    merged = merge_candidates(job, settings, candidates)
+    return write_results(job, settings, queries, merged)
 
 
 def _facts(settings: SearchSettings, **inputs: list[InputFile]) -> dict[str, Any]:

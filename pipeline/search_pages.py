@@ -1,5 +1,6 @@
 """Crawl files -> candidates: each page against all queries, each file by one worker."""
 
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,8 +20,9 @@ from pipeline.files import InputFile
 from pipeline.make_document import drop_record
 from pipeline.options import SearchSettings
 from pipeline.progress import Ticker
-from pipeline.records import CANDIDATE, DROPPED, Candidate, Dropped
+from pipeline.records import CANDIDATE, DROPPED, Dropped
 from pipeline.remote import Access
+from pipeline.search_merge import SortedRuns, write_hits
 from pipeline.search_queries import FOLDER
 from pipeline.shards import ShardWriter
 from pipeline.workspace import PartResult
@@ -155,7 +157,7 @@ class CountPages:
 
 
 class Pool:
-    """The best hits of each query so far; the lesser ones are forgotten, the oldest handed out.
+    """The best hits of each query so far; the lesser ones are forgotten.
 
     `floors` has the score under which a page has no chance any more, for each query of the index.
     """
@@ -181,11 +183,12 @@ class Pool:
             if len(best) == self._settings.results:
                 self.floors[query] = max(self.floors[query], best[-1].score)
 
-    def take(self) -> list[tuple[int, list[Hit]]]:
-        """What is in the pool, best first for each query; it is empty then."""
-        taken = [(query, self._best(hits)) for query, hits in self._hits.items()]
-        self._hits, self._count = {}, 0
-        return taken
+    def take(self, numbers: np.ndarray) -> Iterator[tuple[int, list[Hit]]]:
+        """(number of a query, its best hits) for all in the pool, in order; it is empty then."""
+        hits_by_query, self._hits, self._count = self._hits, {}, 0
+        places = np.fromiter(hits_by_query, np.int64, len(hits_by_query))
+        for place in places[np.argsort(numbers[places])].tolist():
+            yield int(numbers[place]), self._best(hits_by_query[place])
 
     def _best(self, hits: list[Hit]) -> list[Hit]:
         return best_pages(hits, self._settings.results, self._settings.per_host)
@@ -215,7 +218,8 @@ class FindCandidates:
         name = f"{index:05d}-of-{self.part_count:05d}.parquet"
         found = ShardWriter(self.out, f"{FOLDER}/candidates-{name}", CANDIDATE, {})
         dropped = ShardWriter(self.out, f"dropped/dropped-candidates-{name}", DROPPED, {})
-        with found, dropped:
+        with tempfile.TemporaryDirectory() as folder, found, dropped:
+            runs = SortedRuns(folder, self.settings)
             for page in read_pages(file, self.settings, self.access, counts, effort, self.ticker):
                 if isinstance(page, Dropped):
                     counts[f"dropped_{page.reason}"] += 1
@@ -224,8 +228,9 @@ class FindCandidates:
                 counts["pages_out"] += 1
                 counts["clones"] += self._search(searcher, page, pool)
                 if pool.is_full:
-                    counts["candidates_out"] += _write(found, queries, pool)
-            counts["candidates_out"] += _write(found, queries, pool)
+                    runs.add(pool.take(queries.numbers))
+            runs.add(pool.take(queries.numbers))
+            counts["candidates_out"] = write_hits(found, runs.merged())
         self.ticker.flush()
         written = [f for w in (found, dropped) if (f := w.file)]
         return PartResult(written, dict(counts), effort=dict(effort))
@@ -239,14 +244,3 @@ class FindCandidates:
         ):
             pool.add(query, Hit(score, page.url, page.source_url))
         return answers.clone_count
-
-
-def _write(found: ShardWriter, queries: QueryIndex, pool: Pool) -> int:
-    """Write out what is in the pool, by query; how many hits that is."""
-    count = 0
-    for query, hits in sorted(pool.take()):
-        number = int(queries.numbers[query])
-        for hit in hits:
-            found.write(Candidate(number, *hit))
-        count += len(hits)
-    return count

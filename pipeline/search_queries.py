@@ -37,9 +37,9 @@ class _Titled(NamedTuple):
     texts: list[str]
 
 
-def part_of(number: int) -> int:
-    """The part that the query of that number stands in."""
-    return number >> _PART_BITS
+def number_range(part: int) -> tuple[int, int]:
+    """The first and the last number that queries of a part may have."""
+    return part << _PART_BITS, ((part + 1) << _PART_BITS) - 1
 
 
 def plan_titles(titles: InputFile) -> list[QuerySource]:

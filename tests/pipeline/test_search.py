@@ -5,10 +5,12 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pyarrow.dataset as ds
 import pytest
 
 from crawl.urls import canonical_url, host, is_wikipedia
+from pipeline import search, search_merge, search_pages
 from pipeline.cli import main
 from pipeline.options import SearchSettings
 from pipeline.records import DROPPED
@@ -17,6 +19,7 @@ from pipeline.want_pages import read_search_results
 from ranker.best_pages import Hit
 from tests.builders import LEAD, dump, gzipped, warc_record
 from tests.conftest import GOLDEN
+from tests.fake_crawl import Faults, served
 
 WARCS = ["--warcs", str(GOLDEN / "sample-*.gz")]
 
@@ -85,6 +88,34 @@ def test_what_is_done_is_not_done_again(searched, tmp_path, capfd):
     path.unlink()
     assert main(["search", *WARCS, "--out", str(out), "--workers", "1"]) == 0
     assert path.read_bytes() == before
+
+
+def test_little_memory_and_many_files_give_the_same_bytes(searched, tmp_path, monkeypatch):
+    monkeypatch.setattr(search_pages, "MAX_POOLED", 20)
+    monkeypatch.setattr(search, "FAN_IN", 2)
+    monkeypatch.setattr(search_merge, "FAN_IN", 2)
+    out = tmp_path / "out"
+    shutil.copytree(searched, out, ignore=shutil.ignore_patterns("search*"))
+    assert main(["search", *WARCS, "--out", str(out), "--workers", "1"]) == 0
+    assert (out / ".work" / "merge-1.json").exists()
+    (path,) = (out / "search").iterdir()
+    assert path.read_bytes() == (searched / "search" / path.name).read_bytes()
+
+
+def test_crawl_files_on_a_server_give_the_same_results(searched, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(searched, out, ignore=shutil.ignore_patterns("search*"))
+    root = tmp_path / "root"
+    root.mkdir()
+    names = sorted(path.name for path in GOLDEN.glob("sample-*.gz"))
+    for name in names:
+        shutil.copy(GOLDEN / name, root)
+    with served(root, Faults(busy=0.1)) as crawl:
+        urls = [f"{crawl.url}{name}" for name in names]
+        flags = ["--crawl-root", crawl.url, "--first-pause", "0.01", "--workers", "1"]
+        assert main(["search", "--warcs", *urls, *flags, "--out", str(out)]) == 0
+    (path,) = (out / "search").iterdir()
+    assert path.read_bytes() == (searched / "search" / path.name).read_bytes()
 
 
 def test_results_feed_a_build(searched, tmp_path):
@@ -205,10 +236,11 @@ def test_the_pool_forgets_what_cannot_win_and_nothing_else():
     pool.add(2, Hit(1.0, "http://a.example/", ""))
     assert pool.floors[1] == 8.0
     assert pool.floors[2] == float("-inf")
-    taken = dict(pool.take())
-    assert [h.score for h in taken[1]] == [8.0, 8.0]
-    assert len(taken[2]) == 1
-    assert pool.take() == []
+    taken = list(pool.take(np.array([7, 6, 5])))
+    assert [number for number, _ in taken] == [5, 6]
+    assert [h.score for h in taken[1][1]] == [8.0, 8.0]
+    assert len(taken[0][1]) == 1
+    assert list(pool.take(np.array([7, 6, 5]))) == []
 
 
 def test_files_to_count_in_are_spread_evenly():
