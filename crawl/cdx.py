@@ -72,6 +72,16 @@ def parse_entry(line: bytes) -> Entry:
     return entry_of(surt, timestamp, told)
 
 
+def parse_server_line(line: bytes) -> Entry:
+    """The capture of a line of JSON as CDX servers give it. Raises BadLine."""
+    try:
+        plain = json.loads(line)
+        surt, timestamp = str(plain["urlkey"]), str(plain["timestamp"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise BadLine("bad_index", f"no answer of a CDX server: {line[:100]!r}") from error
+    return entry_of(surt, timestamp, line.decode("utf-8", "replace"))
+
+
 def entry_of(surt: str, timestamp: str, told: str) -> Entry:
     """The capture with this key and time of which the index tells this JSON. Raises BadLine."""
     try:

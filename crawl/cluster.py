@@ -63,14 +63,31 @@ def first_line(read: Read, size: int, place: int) -> tuple[int, bytes]:
     return size, b""
 
 
-def slice_of(read: Read, size: int, index: int, count: int) -> tuple[int, int]:
-    """Part `index` of `count` of a file of lines: where its first line begins, and the next's.
+class Slice(NamedTuple):
+    """The lines of cluster.idx that begin in [start, end), and the keys that their blocks may hold.
 
-    Each line belongs to one part; a part may be empty.
+    These are `low` to `high`, both included; `high` is None where there is no end.
     """
-    start = first_line(read, size, size * index // count)[0] if index > 0 else 0
-    end = first_line(read, size, size * (index + 1) // count)[0] if index + 1 < count else size
-    return start, end
+
+    start: int
+    end: int
+    low: str
+    high: str | None
+
+
+def slice_of(read: Read, size: int, index: int, count: int) -> Slice:
+    """Part `index` of `count` of a cluster.idx. Each line belongs to one part; some may be empty.
+
+    Raises BadLine for a cluster.idx that is none.
+    """
+    start, low, end, high = 0, "", size, None
+    if index > 0:
+        start, line = first_line(read, size, size * index // count)
+        low = parse_block(line).surt if line else ""
+    if index + 1 < count:
+        end, line = first_line(read, size, size * (index + 1) // count)
+        high = parse_block(line).surt if line else None
+    return Slice(start, end, low, high)
 
 
 def search(read: Read, start: int, end: int, size: int, surt: str) -> int:

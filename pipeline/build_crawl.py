@@ -6,12 +6,13 @@ wanted/ -> sorted keys -> look up -> follow redirects -> captures/ -> documents/
 from dataclasses import asdict
 from typing import Any
 
-from pipeline.errors import JobFailed
-from pipeline.fetch_pages import FetchShard
+from pipeline.aside import clear_aside, set_aside
+from pipeline.crawl_index import IndexSlice
+from pipeline.fetch_pages import NOTES, FetchShard
 from pipeline.index_keys import FOLDER as KEYS_FOLDER
-from pipeline.index_keys import SortKeys
+from pipeline.index_keys import Lookups, SortKeys
 from pipeline.locate_pages import LocatePages
-from pipeline.look_up import CANDIDATES, REDIRECTS, IndexSlice, LookUp
+from pipeline.look_up import CANDIDATES, REDIRECTS, LookUp
 from pipeline.options import RemoteSettings, Settings
 from pipeline.origin import metadata_of, origin_of
 from pipeline.progress import Ticker
@@ -20,10 +21,10 @@ from pipeline.run import Job, Stage, run_parts, run_stage
 from pipeline.workspace import StageResult
 
 LOCATE_OUTPUTS = ("captures/captures-", "dropped/dropped-locate-")
-FETCH_OUTPUTS = ("documents/documents-fetch-", "dropped/dropped-fetch-")
-URLS_PER_SLICE = 5_000
-URLS_PER_SHARD = 4_096
-MAX_SLICES = 300
+FETCH_OUTPUTS = ("documents/documents-fetch-", "dropped/dropped-fetch-", f"{NOTES}/fetched-")
+# A part that was killed is done again, at two requests a second; many parts are many files.
+URLS_PER_SLICE, MAX_SLICES = 512, 2_048
+URLS_PER_SHARD, MAX_SHARDS = 256, 16_384
 
 
 def access_of(job: Job, settings: RemoteSettings) -> Access:
@@ -40,6 +41,11 @@ def sort_keys(job: Job, wanted: StageResult) -> StageResult:
     return run_parts(job, stage, tasks, SortKeys(job.workspace.out, Ticker(job.progress_folder)))
 
 
+def _content_of(results: list[StageResult]) -> list[str]:
+    """What stands for the bytes that stages made; a fingerprint does not tell of faults."""
+    return sorted(f.sha256 for result in results for f in result.files)
+
+
 def look_up(
     job: Job,
     settings: Settings,
@@ -51,28 +57,31 @@ def look_up(
     """Sorted keys -> candidates, of every crawl; `follow` does it for redirects of `lookup`."""
     own = settings.locate
     is_first = name == "lookup"
-    rows_by_path = {f.path: f.rows for f in before.files}
-    paths_by_place = [
-        [
-            path
-            for path in rows_by_path
-            if path.startswith(KEYS_FOLDER if is_first else f"{REDIRECTS}/lookup-{place:03d}-")
-        ]
-        for place in range(len(own.crawls))
-    ]
-    key_counts = tuple(sum(rows_by_path[p] for p in paths) for paths in paths_by_place)
-    tasks = []
+    lookups, tasks = [], []
     for place, crawl in enumerate(own.crawls):
-        count = min(MAX_SLICES, -(-key_counts[place] // URLS_PER_SLICE))
-        tasks += [IndexSlice(place, crawl, index, count) for index in range(count)]
+        prefix = f"{KEYS_FOLDER}/" if is_first else f"{REDIRECTS}/lookup-{place:03d}-"
+        keyed = [f for f in before.files if f.path.startswith(prefix)]
+        about = sum(f.rows for f in keyed)
+        lookups.append(Lookups(tuple(job.workspace.path(f.path) for f in keyed), about))
+        count = min(MAX_SLICES, -(-about // URLS_PER_SLICE))
+        tasks += [IndexSlice(place, crawl, part, count) for part in range(count)]
     stage = Stage(
         name,
         "URLs",
         (f"{CANDIDATES}/{name}-", f"{REDIRECTS}/{name}-"),
-        {"settings": asdict(own), "before": before.fingerprint},
+        {"settings": asdict(own), "before": _content_of([before])},
         len(tasks),
-        sum(key_counts),
+        sum(keys.about for keys in lookups),
         facts,
+    )
+    aside = set_aside(
+        job.workspace,
+        name,
+        stage.fingerprint,
+        len(tasks),
+        asdict(own),
+        access.settings.retry,
+        "candidates_",
     )
     do = LookUp(
         job.workspace.out,
@@ -80,11 +89,13 @@ def look_up(
         0 if is_first else 1,
         own,
         access,
-        tuple(tuple(job.workspace.path(p) for p in paths) for paths in paths_by_place),
-        key_counts,
+        tuple(lookups),
+        aside,
         Ticker(job.progress_folder),
     )
-    return run_parts(job, stage, tasks, do)
+    result = run_parts(job, stage, tasks, do)
+    clear_aside(job.workspace, name)
+    return result
 
 
 def locate_pages(
@@ -92,37 +103,35 @@ def locate_pages(
 ) -> list[StageResult]:
     """`wanted/` -> `captures/`, through the index of each crawl; the stages, `locate` the last."""
     own = settings.locate
-    if not own.crawls:
-        raise JobFailed("no crawl is named: --crawl CC-MAIN-YYYY-WW")
     origin = origin_of("locate", own, wanted)
     facts = {"settings": asdict(own), "origin": origin, "wanted": wanted.fingerprint}
     keys = sort_keys(job, wanted)
     lookup = look_up(job, settings, access, "lookup", keys, facts)
     follow = look_up(job, settings, access, "follow", lookup, facts)
     found = [lookup, follow]
-    part_count = max(8, keys.counts.get("urls_out", 0) // URLS_PER_SHARD)
+    part_count = min(MAX_SHARDS, max(8, keys.counts.get("urls_out", 0) // URLS_PER_SHARD))
     stage = Stage(
         "locate",
         "pages",
         LOCATE_OUTPUTS,
-        {"settings": asdict(own), "before": [r.fingerprint for r in found]},
+        {"settings": asdict(own), "before": [wanted.fingerprint, *_content_of(found)]},
         part_count,
         facts=facts,
     )
     construct = LocatePages(
         job.workspace.out,
-        [job.workspace.path(p) for p in keys.paths(KEYS_FOLDER)],
-        [job.workspace.path(p) for result in found for p in result.paths(CANDIDATES)],
+        [job.workspace.path(p) for p in keys.paths(f"{KEYS_FOLDER}/")],
+        [job.workspace.path(p) for result in found for p in result.paths(f"{CANDIDATES}/")],
         own,
         part_count,
         metadata_of(origin),
     )
     located = run_stage(job, stage, lambda pipeline, _, parts: construct(pipeline, parts))
-    return [lookup, follow, located]
+    return [*found, located]
 
 
 def fetch_pages(job: Job, settings: Settings, access: Access, located: StageResult) -> StageResult:
-    """`captures/` -> `documents/`."""
+    """`captures/` -> `documents/`; what an earlier run has of the same captures is kept."""
     own = settings.scan
     origin = origin_of("fetch", own, located)
     tasks = located.paths("captures/")
@@ -130,12 +139,29 @@ def fetch_pages(job: Job, settings: Settings, access: Access, located: StageResu
         "fetch",
         "pages",
         FETCH_OUTPUTS,
-        {"settings": asdict(own), "before": located.fingerprint},
+        {"settings": asdict(own), "before": _content_of([located])},
         len(tasks),
         located.counts.get("bytes_to_fetch", 0),
         {"settings": asdict(own), "origin": origin, "wanted": located.facts["wanted"]},
     )
-    do = FetchShard(
-        job.workspace.out, len(tasks), own, access, metadata_of(origin), Ticker(job.progress_folder)
+    aside = set_aside(
+        job.workspace,
+        "fetch",
+        stage.fingerprint,
+        len(tasks),
+        asdict(own),
+        access.settings.retry,
+        of_other_inputs=True,
     )
-    return run_parts(job, stage, tasks, do)
+    do = FetchShard(
+        job.workspace.out,
+        len(tasks),
+        own,
+        access,
+        aside,
+        metadata_of(origin),
+        Ticker(job.progress_folder),
+    )
+    result = run_parts(job, stage, [job.workspace.path(t) for t in tasks], do)
+    clear_aside(job.workspace, "fetch")
+    return result

@@ -8,6 +8,7 @@ from pipeline.cli import DONE, FAILED, Commands
 from pipeline.cli_crawl import (
     add_crawl_flags,
     add_remote_flags,
+    add_retry_flag,
     add_root_flag,
     remote_settings,
     root_of_lists,
@@ -319,17 +320,17 @@ def _add_dataset(parser: argparse.ArgumentParser) -> None:
 
 def add_commands(commands: Commands) -> None:
     """Add the commands of this file."""
-    job, root, wanted, page = add_job_flags, add_root_flag, _add_wanted_flags, _add_page_flags
+    job, wanted, page = add_job_flags, _add_wanted_flags, _add_page_flags
+    remote = (add_remote_flags, add_root_flag)
     commands.add_beam(
         "build", build, _add_preset_flags, _add_article_flags, wanted, add_crawl_flags,
-        _add_file_flags, page, _add_example_flags, _add_vocab_flags, root, add_estimate_flags, job,
+        _add_file_flags, page, _add_example_flags, _add_vocab_flags, *remote, add_retry_flag,
+        add_estimate_flags, job,
     )  # fmt: skip
     commands.add_beam("articles", articles, _add_article_flags, job)
-    commands.add_beam("locate", locate, wanted, add_crawl_flags, root, job)
-    commands.add_beam("fetch", fetch, _add_preset_flags, page, add_remote_flags, root, job)
-    commands.add_beam(
-        "scan", scan, _add_preset_flags, wanted, _add_file_flags, page, add_remote_flags, root, job
-    )
+    commands.add_beam("locate", locate, wanted, add_crawl_flags, *remote, add_retry_flag, job)
+    commands.add_beam("fetch", fetch, _add_preset_flags, page, *remote, add_retry_flag, job)
+    commands.add_beam("scan", scan, _add_preset_flags, wanted, _add_file_flags, page, *remote, job)
     commands.add_beam("examples", examples, _add_preset_flags, _add_example_flags, job)
     commands.add_beam("tokenize", tokenize, _add_vocab_flags, job)
     commands.add_beam("rank", rank, add_rank_flags, job)

@@ -91,6 +91,28 @@ def delete(path: str) -> None:
             os.remove(path)
 
 
+def delete_folder(folder: str) -> None:
+    """Delete a folder and all that is in it, if it is there."""
+    if is_remote(folder):
+        paths = [match.path for match in _match(join(folder, "**"))]
+        if paths:
+            FileSystems.delete(paths)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def move(path: str, target: str) -> None:
+    """Give a file another name, in a folder that need not be there; nothing if it is not there."""
+    if not exists(path):
+        return
+    make_folder(os.path.dirname(target))
+    if is_remote(path):
+        delete(target)
+        FileSystems.rename([path], [target])
+    else:
+        os.replace(path, target)
+
+
 def size_bytes(path: str) -> int | None:
     """The size of a file, or None if there is none."""
     if not is_remote(path):

@@ -47,9 +47,18 @@ class SortKeys:
         return PartResult([f for f in [writer.file] if f], {"urls_out": len(rows)})
 
 
-def sorted_lookups(paths: tuple[str, ...], low: str, high: str | None) -> Iterator[Lookup]:
-    """The look-ups with keys in [low, high] of all the files, in order, streamed."""
-    return heapq.merge(*(_between(path, low, high) for path in paths))
+class Lookups(NamedTuple):
+    """The look-ups of sorted files, `about` so many; only those of `wanted`, if it is told."""
+
+    paths: tuple[str, ...]
+    about: int
+    wanted: frozenset[str] | None = None
+
+    def between(self, low: str, high: str | None) -> Iterator[Lookup]:
+        """Those with keys from `low` to `high`, both included, in order, streamed."""
+        for lookup in heapq.merge(*(_between(path, low, high) for path in self.paths)):
+            if self.wanted is None or lookup.wanted in self.wanted:
+                yield lookup
 
 
 def _between(path: str, low: str, high: str | None) -> Iterator[Lookup]:

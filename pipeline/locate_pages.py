@@ -9,9 +9,8 @@ from zlib import crc32
 import apache_beam as beam
 
 from crawl.cdx import Entry, parse_date, preference
-from pipeline import files
 from pipeline.join_pages import pack, unpack
-from pipeline.look_up import Candidate
+from pipeline.look_up import Candidate, read_candidates
 from pipeline.options import LocateSettings
 from pipeline.records import CAPTURE, DROPPED, Capture, Dropped
 from pipeline.run import count
@@ -83,9 +82,8 @@ def _read_urls(path: str) -> Iterator[tuple[str, None]]:
 
 
 def _read_candidates(path: str) -> Iterator[tuple[str, bytes]]:
-    for row in read_rows(path):
-        entry = Entry(**row["entry"]) if row["entry"] else None
-        yield row["url"], pack(Candidate(**{**row, "entry": entry}))
+    for candidate in read_candidates(path):
+        yield candidate.url, pack(candidate)
 
 
 @dataclass(frozen=True)
@@ -168,9 +166,3 @@ class LocatePages:
 def fetch_order(capture: Capture) -> tuple[int, str, int, str]:
     """First choices first, then by place in the crawl."""
     return capture.choice, capture.warc_file, capture.offset, capture.url
-
-
-def located_captures(out: str, path: str) -> Iterator[Capture]:
-    """The captures of a shard, in the order in which they are fetched."""
-    for row in read_rows(files.join(out, path)):
-        yield Capture(**row)

@@ -1,37 +1,34 @@
-"""Sorted look-ups -> the captures that a crawl's index has of them: one part, one slice of it."""
+"""Sorted look-ups -> candidates: the captures that a crawl's index has, and redirects to follow."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from crawl.cdx import (
-    MAX_BLOCK_BYTES,
-    Entry,
-    block_lines,
-    drop_reason,
-    entries_with,
-    parse_date,
-    preference,
-    redirect_target,
-)
-from crawl.cluster import Needed, needed_blocks, slice_of
-from crawl.errors import BadAnswer, BadLine, BadRecord, BadUrl, DataError
-from crawl.ranges import Span
+from crawl.cdx import Entry, drop_reason, parse_date, preference, redirect_target
+from crawl.errors import BadUrl
 from crawl.surt import surt_key
 from crawl.urls import canonical_url, is_wikipedia
-from pipeline.index_keys import LOOKUP, Lookup, sorted_lookups
+from pipeline.aside import Aside
+from pipeline.crawl_index import Answer, IndexReader, IndexSlice
+from pipeline.index_keys import LOOKUP, Lookup, Lookups
+from pipeline.index_server import server_answers
+from pipeline.index_table import table_answers
+from pipeline.index_zipnum import zipnum_answers
 from pipeline.options import LocateSettings
 from pipeline.progress import Ticker
-from pipeline.read_spans import read_spans
-from pipeline.remote import Access, Remote
-from pipeline.shards import ShardWriter
+from pipeline.remote import Access
+from pipeline.shards import ShardWriter, read_rows
 from pipeline.workspace import PartResult
 
-CANDIDATES, REDIRECTS = ".work/candidates", ".work/redirects"
+CANDIDATES, REDIRECTS = ".work/candidates-of-urls", ".work/redirects-of-urls"
+ANSWERS: dict[str, Callable[[IndexSlice, IndexReader], Iterator[Answer]]] = {
+    "zipnum": zipnum_answers,
+    "columnar": table_answers,
+    "server": server_answers,
+}
 
 
 class Candidate(NamedTuple):
@@ -48,6 +45,10 @@ class Candidate(NamedTuple):
     entry: Entry | None
 
 
+_ENTRY = [
+    (name, pa.int64() if name in ("status", "offset", "length") else pa.string())
+    for name in Entry._fields
+]
 CANDIDATE = pa.schema(
     {
         "url": pa.string(),
@@ -55,87 +56,16 @@ CANDIDATE = pa.schema(
         "hops": pa.int32(),
         "reason": pa.string(),
         "detail": pa.string(),
-        "entry": pa.struct(
-            [
-                (name, pa.int64() if name in ("status", "offset", "length") else pa.string())
-                for name in Entry._fields
-            ]
-        ),
+        "entry": pa.struct(_ENTRY),
     }
 )
-
-
-class IndexSlice(NamedTuple):
-    """Part `part` of `part_count` of the index of crawl number `place`."""
-
-    place: int
-    crawl: str
-    part: int
-    part_count: int
-
-
-class Answer(NamedTuple):
-    """What the index has of some look-ups with the same key: captures, in its order, and faults."""
-
-    lookups: list[Lookup]
-    entries: list[Entry]
-    faults: list[DataError]
-
-
-def _by_key(lookups: Iterable[Lookup]) -> Iterator[tuple[str, list[Lookup]]]:
-    for surt, same in groupby(lookups, key=lambda lookup: lookup.surt):
-        yield surt, list(same)
-
-
-def zipnum_answers(
-    task: IndexSlice,
-    remote: Remote,
-    connections: int,
-    key_paths: tuple[str, ...],
-    key_count: int,
-    counts: Counter[str],
-) -> Iterator[Answer]:
-    """Answers of the blocks of a slice of a ZipNum index; a key may have one of several blocks."""
-    folder = f"cc-index/collections/{task.crawl}/indexes"
-    path = f"{folder}/cluster.idx"
-    size = remote.size(path)
-
-    def read(offset: int, length: int) -> bytes:
-        length = min(length, size - offset)
-        counts["cluster_bytes"] += length
-        return remote.read(path, offset, length) if length > 0 else b""
-
-    def span_of(needed: Needed[Lookup]) -> Span:
-        block = needed.block
-        return Span(f"{folder}/{block.file}", block.offset, block.length)
-
-    start, end = slice_of(read, size, task.part, task.part_count)
-    lookups = sorted_lookups(key_paths, "", None)
-    needed = needed_blocks(read, start, end, size, lookups, max(1, key_count // task.part_count))
-    for block, data in read_spans(remote, connections, needed, span_of, MAX_BLOCK_BYTES):
-        counts["blocks_read"] += 1
-        by_key = dict(_by_key(block.keys))
-        answers = {surt: Answer(same, [], []) for surt, same in by_key.items()}
-        try:
-            if isinstance(data, BadAnswer):
-                raise data
-            for surt, found in entries_with(block_lines(data), by_key):
-                if isinstance(found, BadLine):
-                    answers[surt].faults.append(found)
-                else:
-                    answers[surt].entries.append(found)
-        except (BadAnswer, BadRecord) as error:
-            for answer in answers.values():
-                answer.faults.append(error)
-        yield from answers.values()
 
 
 def candidates_of(
     lookup: Lookup, answer: Answer, place: int, hops: int, date: float | None, most: int
 ) -> Iterator[Candidate]:
     """The best usable captures of the page, at most so many, or the reason why there is none."""
-    entries = [e for e in answer.entries if _is_of(e, lookup.url)]
-    entries.sort(key=lambda e: preference(e, date))
+    entries = _entries_of(lookup, answer, date)
     usable = [e for e in entries if drop_reason(e) is None]
     for entry in usable[:most]:
         yield Candidate(lookup.wanted, place, hops, None, None, entry)
@@ -148,33 +78,44 @@ def candidates_of(
 
 def redirect_of(lookup: Lookup, answer: Answer, date: float | None) -> Lookup | None:
     """Where to look next for a page of which there are only redirects, or None."""
-    entries = [e for e in answer.entries if _is_of(e, lookup.url)]
+    entries = _entries_of(lookup, answer, date)
     if any(drop_reason(e) is None for e in entries):
         return None
-    for entry in sorted(entries, key=lambda e: preference(e, date)):
-        target = redirect_target(entry)
+    for target in filter(None, map(redirect_target, entries)):
         try:
-            url = canonical_url(target) if target else None
-            if url and url != lookup.url and not is_wikipedia(url):
+            url = canonical_url(target)
+            if url != lookup.url and not is_wikipedia(url):
                 return Lookup(surt_key(url), url, lookup.wanted)
         except BadUrl:
             continue
     return None
 
 
-def _is_of(entry: Entry, url: str) -> bool:
-    """Whether a capture is of this very page; keys do not tell upper and lower case apart."""
-    try:
-        return canonical_url(entry.url) == url
-    except BadUrl:
-        return False
+def _entries_of(lookup: Lookup, answer: Answer, date: float | None) -> list[Entry]:
+    """The captures of this very page, the best first; keys do not tell case apart."""
+
+    def is_of_page(entry: Entry) -> bool:
+        try:
+            return canonical_url(entry.url) == lookup.url
+        except BadUrl:
+            return False
+
+    return sorted(filter(is_of_page, answer.entries), key=lambda e: preference(e, date))
+
+
+def read_candidates(path: str) -> Iterator[Candidate]:
+    """The candidates of a file."""
+    for row in read_rows(path):
+        entry = Entry(**row["entry"]) if row["entry"] else None
+        yield Candidate(**{**row, "entry": entry})
 
 
 @dataclass(frozen=True)
 class LookUp:
     """A slice of a crawl's index -> candidates for the wanted URLs in it, and redirects to follow.
 
-    `key_paths` are the sorted look-ups of each crawl.
+    `lookups` are those of each crawl. Of what an earlier run set aside, only the URLs that failed
+    for its reasons are looked up again.
     """
 
     out: str
@@ -182,40 +123,58 @@ class LookUp:
     hops: int
     settings: LocateSettings
     access: Access
-    key_paths: tuple[tuple[str, ...], ...]
-    key_counts: tuple[int, ...]
+    lookups: tuple[Lookups, ...]
+    aside: Aside | None
     ticker: Ticker
 
     def __call__(self, index: int, task: IndexSlice) -> PartResult:
         counts: Counter[str] = Counter()
-        redirects: list[Lookup] = []
-        remote = self.access.remote()
-        date = parse_date(self.settings.date) if self.settings.date else None
         name = f"{self.stage}-{task.place:03d}-{index:05d}.parquet"
         found = ShardWriter(self.out, f"{CANDIDATES}/{name}", CANDIDATE, {})
-        with found:
-            for answer in zipnum_answers(
-                task,
-                remote,
-                self.access.connections,
-                self.key_paths[task.place],
-                self.key_counts[task.place],
-                counts,
-            ):
-                for lookup in answer.lookups:
-                    for candidate in candidates_of(
-                        lookup, answer, task.place, self.hops, date, self.settings.captures
-                    ):
-                        found.write(candidate)
-                        counts[f"candidates_{candidate.reason or 'usable'}"] += 1
-                    self.ticker.add(items=1, work=1)
-                    if self.hops == 0 and (further := redirect_of(lookup, answer, date)):
-                        redirects.append(further)
         following = ShardWriter(self.out, f"{REDIRECTS}/{name}", LOOKUP, {})
-        with following:
-            for further in sorted(redirects):
-                following.write(further)
+        redirects: list[Lookup] = []
+        remote = self.access.remote()
+        with found, following:
+            again = self._keep(name, found, redirects, counts)
+            lookups = self.lookups[task.place]._replace(wanted=again)
+            server = self.access.settings.index_server
+            reader = IndexReader(remote, self.access.connections, lookups, server)
+            for candidate in self._candidates(task, reader, redirects):
+                found.write(candidate)
+                counts[f"candidates_{candidate.reason or 'usable'}"] += 1
+            for redirect in sorted(redirects):
+                following.write(redirect)
         counts["redirects_out"] = len(redirects)
         self.ticker.flush()
         written = [f for w in (found, following) if (f := w.file)]
         return PartResult(written, dict(counts), effort=dict(remote.effort))
+
+    def _candidates(
+        self, task: IndexSlice, reader: IndexReader, redirects: list[Lookup]
+    ) -> Iterator[Candidate]:
+        """The candidates of the slice; redirects are added to those that there are."""
+        date = parse_date(self.settings.date) if self.settings.date else None
+        most = self.settings.captures
+        for answer in ANSWERS[self.settings.index](task, reader):
+            for lookup in answer.lookups:
+                yield from candidates_of(lookup, answer, task.place, self.hops, date, most)
+                self.ticker.add(items=1, work=1)
+                if self.hops == 0 and (further := redirect_of(lookup, answer, date)):
+                    redirects.append(further)
+
+    def _keep(
+        self, name: str, found: ShardWriter, redirects: list[Lookup], counts: Counter[str]
+    ) -> frozenset[str] | None:
+        """Keep what an earlier run found; the URLs to look up again, or None for all."""
+        path = self.aside.path(f"{CANDIDATES}/{name}") if self.aside else None
+        if self.aside is None or path is None:
+            return None
+        again = {c.url for c in read_candidates(path) if c.reason in self.aside.reasons}
+        for candidate in read_candidates(path):
+            if candidate.url not in again:
+                found.write(candidate)
+                counts[f"candidates_{candidate.reason or 'usable'}"] += 1
+        if earlier := self.aside.path(f"{REDIRECTS}/{name}"):
+            kept = (Lookup(**row) for row in read_rows(earlier))
+            redirects += [lookup for lookup in kept if lookup.wanted not in again]
+        return frozenset(again)

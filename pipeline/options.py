@@ -14,6 +14,7 @@ CLONE_RULES = ("calibrated", "literal")
 PARAGRAPH_RULES = ("prose", "t2t")
 TEXT_RULES = ("plain", "t2t")
 ANY_LANGUAGE = "any"
+INDEXES = ("zipnum", "columnar", "server")
 PAGE_STAGES = ("fetch", "scan")  # those that make documents
 SPLIT_FRACTIONS = {
     "wikisum": (0.8, 0.1, 0.1),  # Liu et al. 2018, section 3
@@ -97,6 +98,7 @@ class LocateSettings:
     crawls: tuple[str, ...] = ()
     date: str | None = None
     captures: int = 2
+    index: str = "zipnum"
 
     def __post_init__(self) -> None:
         for crawl in self.crawls:
@@ -108,6 +110,7 @@ class LocateSettings:
         if self.date is not None:
             parse_date(self.date)
         _require(self.captures > 0, f"--captures must be over 0, not {self.captures}")
+        _require(self.index in INDEXES, f"--index must be one of {', '.join(INDEXES)}")
 
 
 @dataclass(frozen=True)
@@ -115,15 +118,18 @@ class RemoteSettings:
     """How a crawl is reached and asked. Decides nothing of what is written.
 
     `rate` is in requests a second over all workers, 0 for no limit; None is 2 for others' servers.
+    What failed in an earlier run for one of the reasons in `retry` is asked for again.
     """
 
     roots: tuple[str, ...] = ("https://data.commoncrawl.org/",)
+    index_server: str = "https://index.commoncrawl.org/{crawl}-index"
     rate: float | None = None
     connections: int = 4
     attempts: int = 10
     first_pause_seconds: float = 1.0
     timeout_seconds: float = 30.0
     contact: str | None = None
+    retry: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         _require(bool(self.roots) and all(self.roots), "--crawl-root is empty")

@@ -1,12 +1,11 @@
-"""Ranges read ahead by threads and given back in order, cut up into what lies in them."""
+"""Bytes of many files, neighbours in one request, read ahead and given back in order."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from crawl.errors import BadAnswer
 from crawl.ranges import Joined, Span, join_spans
+from pipeline.read_ahead import read_ahead
 from pipeline.remote import Remote
 
 MAX_GAP_BYTES = 256 << 10  # a request costs a polite client more time than so many bytes
@@ -27,28 +26,14 @@ def read_spans(
     The items of a file come together, sorted by offset; larger ones than `max_item_bytes` are not
     had. At most `connections` ranges are being read, and as many wait to be taken.
     """
+
+    def read(joined: Joined[T]) -> list[bytes | BadAnswer]:
+        spans = [span_of(item) for item in joined.items]
+        return _read(remote, joined.span, spans, max_item_bytes)
+
     ranges = join_spans(items, span_of, MAX_GAP_BYTES, MAX_RANGE_BYTES)
-    waiting: deque[tuple[Joined[T], Future[list[bytes | BadAnswer]]]] = deque()
-    with ThreadPoolExecutor(connections) as pool:
-        try:
-            for joined in ranges:
-                spans = [span_of(item) for item in joined.items]
-                waiting.append(
-                    (joined, pool.submit(_read, remote, joined.span, spans, max_item_bytes))
-                )
-                if len(waiting) >= 2 * connections:
-                    yield from _taken(waiting)
-            while waiting:
-                yield from _taken(waiting)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _taken(
-    waiting: deque[tuple[Joined[T], Future[list[bytes | BadAnswer]]]],
-) -> Iterator[tuple[T, bytes | BadAnswer]]:
-    joined, future = waiting.popleft()
-    yield from zip(joined.items, future.result(), strict=True)
+    for joined, pieces in read_ahead(read, ranges, connections):
+        yield from zip(joined.items, pieces, strict=True)
 
 
 def _read(

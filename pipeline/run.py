@@ -66,6 +66,11 @@ class Stage:
     total_work: float = 0.0
     facts: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def fingerprint(self) -> str:
+        """What it is done under."""
+        return fingerprint({"stage": self.name, **self.key})
+
 
 class RunPart(beam.DoFn):
     """(index, task) -> its result, recorded as done and counted."""
@@ -96,7 +101,7 @@ def run_stage(
 
     `construct` adds to a pipeline the transforms that write and record the parts still to do.
     """
-    key = fingerprint({"stage": stage.name, **stage.key})
+    key = stage.fingerprint
     workspace = job.workspace
     if done := workspace.finished(stage.name, key):
         job.to.write(f"{stage.name:<9} done before\n")

@@ -98,6 +98,10 @@ class Parts:
     def record(self, index: int, result: PartResult) -> None:
         files.write_bytes(self._path(index), result.to_json())
 
+    def forget(self, index: int) -> None:
+        """Have a part done again."""
+        files.delete(self._path(index))
+
     def load(self, index: int) -> PartResult | None:
         """What was recorded of a part, or None where it, or a file of it, is not there."""
         if not files.exists(self._path(index)):

@@ -17,10 +17,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from warcio.archiveiterator import ArchiveIterator
 
 from crawl.errors import BadUrl
@@ -29,8 +33,7 @@ from crawl.surt import surt_key
 CRAWL = "CC-MAIN-2024-10"
 
 
-@dataclass(frozen=True)
-class IndexLine:
+class IndexLine(NamedTuple):
     """A line of the index: its key, time stamp, and what the JSON tells."""
 
     surt: str
@@ -62,7 +65,7 @@ def index_lines(warc: Path, filename: str) -> Iterator[IndexLine]:
     Read by another reader than ours, so that the two are held against each other.
     """
     for offset, member in gzip_members(warc.read_bytes()):
-        (record,) = ArchiveIterator(io.BytesIO(member))
+        record = next(iter(ArchiveIterator(io.BytesIO(member))))
         if record.rec_type in ("response", "revisit", "conversion"):
             with suppress(BadUrl):  # a crawler would not have come to what is no address
                 yield _index_line(record, offset, len(member), filename)
@@ -121,6 +124,83 @@ def write_zipnum(
     (folder / "cluster.idx").write_bytes(cluster)
 
 
+def write_table(
+    root: Path, lines: list[IndexLine], crawl: str = CRAWL, files: int = 2, group_rows: int = 10
+) -> None:
+    """Write the lines as CommonCrawl's columnar index, and the list of its files."""
+    ordered = sorted(lines, key=lambda line: (line.surt, line.timestamp))
+    folder = f"cc-index/table/cc-main/warc/crawl={crawl}"
+    names = []
+    for number in range(files):
+        some = ordered[len(ordered) * number // files : len(ordered) * (number + 1) // files]
+        names.append(f"{folder}/subset=warc/part-{number:05d}.parquet")
+        path = root / names[-1]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rows = [_table_row(line) for line in some]
+        pq.write_table(pa.Table.from_pylist(rows, TABLE), path, row_group_size=group_rows)
+    names.append(f"{folder}/subset=robotstxt/part-00000.parquet")
+    listed = root / "crawl-data" / crawl / "cc-index-table.paths.gz"
+    listed.parent.mkdir(parents=True, exist_ok=True)
+    listed.write_bytes(gzip.compress("\n".join(names).encode() + b"\n"))
+
+
+TABLE = pa.schema(
+    {
+        "url_surtkey": pa.string(),
+        "url": pa.string(),
+        "url_host_name": pa.string(),
+        "fetch_time": pa.timestamp("ms"),
+        "fetch_status": pa.int16(),
+        "fetch_redirect": pa.string(),
+        "content_digest": pa.string(),
+        "content_mime_type": pa.string(),
+        "content_mime_detected": pa.string(),
+        "content_truncated": pa.string(),
+        "warc_filename": pa.string(),
+        "warc_record_offset": pa.int32(),
+        "warc_record_length": pa.int32(),
+    }
+)
+
+
+def _table_row(line: IndexLine) -> dict[str, Any]:
+    told = line.told
+    status = told["status"]
+    return {
+        "url_surtkey": line.surt,
+        "url": told["url"],
+        "url_host_name": urlsplit(told["url"]).hostname,
+        "fetch_time": datetime.strptime(line.timestamp, "%Y%m%d%H%M%S"),
+        "fetch_status": int(status) if status.isdigit() else None,
+        "fetch_redirect": told.get("redirect"),
+        "content_digest": told["digest"],
+        "content_mime_type": told["mime"],
+        "content_mime_detected": told["mime-detected"],
+        "content_truncated": told.get("truncated"),
+        "warc_filename": told["filename"],
+        "warc_record_offset": int(told["offset"]),
+        "warc_record_length": int(told["length"]),
+    }
+
+
+def cdx_server(lines: list[IndexLine]) -> Callable[[str], tuple[int, bytes]]:
+    """What a CDX server answers to a query: lines of JSON, or 404 if it has none."""
+
+    def answer(query: str) -> tuple[int, bytes]:
+        asked = parse_qs(query)
+        key = surt_key(asked["url"][0])
+        found = [
+            json.dumps({"urlkey": line.surt, "timestamp": line.timestamp, **line.told})
+            for line in lines
+            if line.surt == key and asked["output"] == ["json"]
+        ]
+        if not found:
+            return 404, b'{"message": "No Captures found"}'
+        return 200, "\n".join(found).encode() + b"\n"
+
+    return answer
+
+
 def lay_out(root: Path, warcs: list[Path], crawl: str = CRAWL, **zipnum: int) -> list[IndexLine]:
     """A crawl of these files under `root`, by their own names; the lines of its index."""
     lines: list[IndexLine] = []
@@ -129,6 +209,7 @@ def lay_out(root: Path, warcs: list[Path], crawl: str = CRAWL, **zipnum: int) ->
         shutil.copy(warc, root / warc.name)
         lines += index_lines(warc, warc.name)
     write_zipnum(root, lines, crawl, **zipnum)
+    write_table(root, lines, crawl)
     return lines
 
 
@@ -183,6 +264,7 @@ class FakeCrawl:
         self.root = root
         self.faults = faults or Faults()
         self.asked: list[Asked] = []
+        self.broken: dict[str, int] = {}  # status by the end of a path
         self.answers: dict[str, Callable[[str], tuple[int, bytes]]] = {}
         self._stop = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -236,6 +318,8 @@ class FakeCrawl:
         elif fault == "stalled":
             self._stop.wait(self.faults.stall_seconds)
             request.close_connection = True
+        elif status := next((s for end, s in self.broken.items() if name.endswith(end)), None):
+            _send(request, status, b"broken")
         elif name in self.answers:
             _send(request, *self.answers[name](query))
         elif not (self.root / name).is_file():

@@ -41,8 +41,10 @@ def blocks_of(firsts: list[str], wanted: list[str], count: int = 1, **limits: in
     size = len(read.data)
     found = []
     for index in range(count):
-        start, end = slice_of(read, size, index, count)
-        for block, keys in needed_blocks(read, start, end, size, map(Key, wanted), len(wanted)):
+        part = slice_of(read, size, index, count)
+        keys = [Key(w) for w in wanted if w >= part.low and (part.high is None or w <= part.high)]
+        steps = needed_blocks(read, part.start, part.end, size, keys, len(keys))
+        for block, keys in steps:
             found.append((block.offset // 10, [k.surt for k in keys]))
     return found
 
@@ -98,11 +100,11 @@ def test_parts_share_the_lines_out(firsts, count):
     read = Counted(cluster_idx(firsts))
     size = len(read.data)
     slices = [slice_of(read, size, i, count) for i in range(count)]
-    assert slices[0][0] == 0
-    assert slices[-1][1] == size
-    assert all(a[1] == b[0] for a, b in itertools.pairwise(slices))
+    assert slices[0].start == 0
+    assert slices[-1].end == size
+    assert all((a.end, a.high or "") == (b.start, b.low) for a, b in itertools.pairwise(slices))
     starts = {0, size} | {i + 1 for i in range(size) if read.data[i : i + 1] == b"\n"}
-    assert {place for pair in slices for place in pair} <= starts
+    assert {place for s in slices for place in (s.start, s.end)} <= starts
 
 
 def test_a_search_in_200_mb_reads_little():
