@@ -27,7 +27,7 @@ from pipeline.read_wikisum import ReadWikisum, is_original, pair_files
 from pipeline.records import SPLITS
 from pipeline.remote import Access
 from pipeline.run import Job, Stage, run_parts, run_stage
-from pipeline.scan_pages import ScanFile
+from pipeline.scan_pages import ScanFiles, groups
 from pipeline.want_pages import WantPages
 from pipeline.workspace import StageResult
 
@@ -178,6 +178,7 @@ def scan_pages(
     own = settings.scan
     origin = origin_of("scan", own, wanted)
     keys = filter_urls(job, wanted)
+    tasks = groups(warcs)
     stage = Stage(
         "scan",
         "pages",
@@ -188,7 +189,7 @@ def scan_pages(
             "metadata": wet_metadata,
             "before": wanted.fingerprint,
         },
-        len(warcs),
+        len(tasks),
         sum(f.size_bytes for f in warcs),
         {
             "settings": asdict(own),
@@ -197,9 +198,9 @@ def scan_pages(
             "wanted": wanted.fingerprint,
         },
     )
-    do = ScanFile(
+    do = ScanFiles(
         job.workspace.out,
-        len(warcs),
+        len(tasks),
         own,
         job.workspace.path(FILTER),
         keys.fingerprint,
@@ -208,7 +209,7 @@ def scan_pages(
         metadata_of(origin),
         Ticker(job.progress_folder),
     )
-    return run_parts(job, stage, list(warcs), do)
+    return run_parts(job, stage, tasks, do)
 
 
 def shards_by_split(settings: Settings, articles: StageResult) -> dict[str, int]:
