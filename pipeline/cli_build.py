@@ -36,6 +36,8 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     settings, remote = _settings(args), remote_settings(args)
     if not settings.locate.crawls and not args.warcs:
         raise ValueError("where are the pages? name a crawl (--crawl) or crawl files (--warcs)")
+    if not args.estimate and (args.json or args.assume):
+        raise ValueError("--json and --assume go with --estimate")
     inputs = {
         "dump": files.expand(args.articles),
         "urls": files.expand(args.urls),

@@ -44,13 +44,17 @@ class ShardFiles(NamedTuple):
 
 
 def is_original(inputs: list[InputFile]) -> bool:
-    """Whether `--articles` names original files, by their form. Raises ValueError for a mixture."""
+    """Whether `--articles` names original files, by the form of the first and the last.
+
+    Raises ValueError if these two differ.
+    """
+    ends = [inputs[0], inputs[-1]] if inputs else []
     kinds = []
-    for file in inputs:
+    for file in ends:
         with files.open_input(file.path) as raw:
             kinds.append(is_tfrecord(raw.read(16)))
-    if any(kinds) and not all(kinds):
-        names = (inputs[kinds.index(kind)].name for kind in (True, False))
+    if len(set(kinds)) > 1:
+        names = (ends[kinds.index(kind)].name for kind in (True, False))
         raise ValueError("--articles names both {}, a file of TFRecords, and {}".format(*names))
     return any(kinds)
 
@@ -102,6 +106,7 @@ class ReadWikisum:
 
     def _read(self, pair: ShardFiles, shard: ArticleShard) -> None:
         refs_by_url = {refs.article_url: refs for refs in _refs(pair.urls, shard)}
+        seen: set[str] = set()
         with files.open_input(pair.content.path) as raw:
             for content in read_content(raw):
                 if shard.is_full:
@@ -110,10 +115,10 @@ class ReadWikisum:
                 if isinstance(content, BadRecord):
                     shard.drop(_dropped(content, pair.content.name))
                 else:
-                    refs = refs_by_url.pop(content.url, None)
-                    self._take(content, refs, pair.content, shard)
+                    seen.add(content.url)
+                    self._take(content, refs_by_url.get(content.url), pair.content, shard)
         if self.settings.limit is None:
-            for refs in refs_by_url.values():  # URLs of articles that are not there
+            for refs in (r for r in refs_by_url.values() if r.article_url not in seen):
                 shard.drop(
                     Dropped("record", None, None, STAGE, "unknown_article", pair.urls.name,
                             refs.offset, refs.article_url)

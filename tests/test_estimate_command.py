@@ -84,6 +84,11 @@ def test_wrong_figures(words, message, capsys, tmp_path):
     assert message in capsys.readouterr().err
 
 
+def test_its_flags_go_with_it(capsys, tmp_path):
+    assert main([*SAMPLE[:-1], "--json", "--out", str(tmp_path / "out")]) == 2
+    assert "go with --estimate" in capsys.readouterr().err
+
+
 def pages(count: int) -> list[tuple[str, str]]:
     return [(f"Article {i}", f"The lead of {i} says something of it.") for i in range(count)]
 
