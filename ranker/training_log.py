@@ -6,8 +6,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from torch.utils.tensorboard import SummaryWriter
-
 from ranker.runs import LOG
 from ranker.whole_files import write_whole
 
@@ -29,17 +27,18 @@ class TrainingLog:
         kept = [row for row in read_log(run) if row["step"] <= step]
         write_whole(run / LOG, lambda file: file.writelines(map(_line, kept)))
         self._file = (run / LOG).open("ab")
-        self._board = SummaryWriter(str(run), purge_step=step + 1)
+        self._board = _board(run, step)
 
     def write(self, row: dict[str, Any]) -> None:
         """Write a row, on disk before this returns."""
         self._file.write(_line(row))
         self._file.flush()
         os.fsync(self._file.fileno())
-        for name, value in row.items():
-            if name != "step":
-                self._board.add_scalar(name, value, row["step"])
-        self._board.flush()
+        if self._board is not None:
+            for name, value in row.items():
+                if name != "step":
+                    self._board.add_scalar(name, value, row["step"])
+            self._board.flush()
 
     def __enter__(self) -> Self:
         return self
@@ -51,7 +50,17 @@ class TrainingLog:
         trace: TracebackType | None,
     ) -> None:
         self._file.close()
-        self._board.close()
+        if self._board is not None:
+            self._board.close()
+
+
+def _board(run: Path, step: int) -> Any:
+    """TensorBoard's writer of what comes after a step; None where it is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ModuleNotFoundError:
+        return None
+    return SummaryWriter(str(run), purge_step=step + 1)  # type: ignore[no-untyped-call]
 
 
 def _line(row: dict[str, Any]) -> bytes:

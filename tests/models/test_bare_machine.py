@@ -1,0 +1,55 @@
+"""Training machines have torch, pyarrow, numpy, scikit-learn and sentencepiece, and no more."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+BARE = """
+import sys
+
+ABSENT = {
+    "apache_beam", "brotli", "bs4", "cchardet", "fastwarc", "google", "httpcore2", "httpx", "idna",
+    "jinja2", "lxml", "matplotlib", "mwparserfromhell", "nltk", "pandas", "protego", "resiliparse",
+    "selectolax", "spacy", "tensorboard", "trafilatura", "warcio", "zstandard",
+}
+
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ABSENT:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, Absent())
+from pipeline.cli import main
+
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def bare(*words):
+    return subprocess.run(
+        [sys.executable, "-c", BARE, *map(str, words)],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_train_and_summarize_need_nothing_else(topics, tmp_path):
+    run, data = tmp_path / "run", str(topics)
+    sizes = ["--width", 16, "--feedforward", 32, "--steps", 1, "--batch-tokens", 500]
+    train = bare("train", "summarizer", "--preset", "tiny", "--data", data, "--out", run, *sizes)
+    assert train.returncode == 0, train.stderr
+    out = tmp_path / "out.jsonl"
+    words = ["--split", "test", "--beam", 1, "--max-tokens", 3, "--out", out]
+    written = bare("summarize", "--run", run, *words)
+    assert written.returncode == 0, written.stderr
+    ranker = bare("train", "ranker", "--preset", "tiny", "--data", data, "--steps", 1,
+                  "--out", tmp_path / "ranker")  # fmt: skip
+    assert ranker.returncode == 0, ranker.stderr
