@@ -8,6 +8,7 @@ import pytest
 
 BARE = """
 import sys
+from importlib.machinery import PathFinder
 
 ABSENT = {
     "apache_beam", "brotli", "bs4", "cchardet", "fastwarc", "google", "httpcore2", "httpx", "idna",
@@ -16,13 +17,14 @@ ABSENT = {
 }
 
 
-class Absent:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ABSENT:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+class Finder(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name.partition(".")[0] not in ABSENT:
+            return super().find_spec(name, path, target)
 
 
-sys.meta_path.insert(0, Absent())
+sys.meta_path = [Finder if finder is PathFinder else finder for finder in sys.meta_path]
 from pipeline.cli import main
 
 sys.exit(main(sys.argv[1:]))
