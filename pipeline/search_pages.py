@@ -2,12 +2,13 @@
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from crawl.errors import BadPage, BadUrl
 from crawl.page_fields import read_fields
@@ -20,13 +21,13 @@ from pipeline.files import InputFile
 from pipeline.make_document import drop_record
 from pipeline.options import SearchSettings
 from pipeline.progress import Ticker
-from pipeline.records import CANDIDATE, DROPPED, Dropped
+from pipeline.records import DROPPED, Dropped
 from pipeline.remote import Access
 from pipeline.search_merge import SortedRuns, write_hits
+from pipeline.search_pool import Pool
 from pipeline.search_queries import FOLDER
 from pipeline.shards import ShardWriter
 from pipeline.workspace import PartResult
-from ranker.best_pages import Hit, best_pages
 from ranker.bm25 import Collection
 from ranker.query_index import QueryIndex
 from ranker.search import (
@@ -39,7 +40,6 @@ from ranker.search import (
 )
 
 STAGE = "candidates"
-MAX_POOLED = 200_000  # hits held at once, some 60 MB
 
 
 class CrawledPage(NamedTuple):
@@ -156,44 +156,6 @@ class CountPages:
         return PartResult([written], counts, effort=dict(effort))
 
 
-class Pool:
-    """The best hits of each query so far; the lesser ones are forgotten.
-
-    `floors` has the score under which a page has no chance any more, for each query of the index.
-    """
-
-    def __init__(self, settings: SearchSettings, query_count: int) -> None:
-        self._settings = settings
-        self._hits: dict[int, list[Hit]] = {}
-        self._count = 0
-        self.floors = np.full(query_count, -np.inf)
-
-    @property
-    def is_full(self) -> bool:
-        return self._count >= MAX_POOLED
-
-    def add(self, query: int, hit: Hit) -> None:
-        hits = self._hits.setdefault(query, [])
-        hits.append(hit)
-        self._count += 1
-        if len(hits) >= 4 * self._settings.results:
-            best = self._best(hits)
-            self._count -= len(hits) - len(best)
-            self._hits[query] = best
-            if len(best) == self._settings.results:
-                self.floors[query] = max(self.floors[query], best[-1].score)
-
-    def take(self, numbers: np.ndarray) -> Iterator[tuple[int, list[Hit]]]:
-        """(number of a query, its best hits) for all in the pool, in order; it is empty then."""
-        hits_by_query, self._hits, self._count = self._hits, {}, 0
-        places = np.fromiter(hits_by_query, np.int64, len(hits_by_query))
-        for place in places[np.argsort(numbers[places])].tolist():
-            yield int(numbers[place]), self._best(hits_by_query[place])
-
-    def _best(self, hits: list[Hit]) -> list[Hit]:
-        return best_pages(hits, self._settings.results, self._settings.per_host)
-
-
 @dataclass(frozen=True)
 class FindCandidates:
     """One crawl file -> one shard of candidates, by query, and one of `dropped/`."""
@@ -211,36 +173,36 @@ class FindCandidates:
     def __call__(self, index: int, file: InputFile) -> PartResult:
         counts: Counter[str] = Counter()
         effort: Counter[str] = Counter()
-        queries = load_index(self.index_path, self.index_fingerprint)
-        statistics = load_statistics(self.statistics_paths, self.statistics_fingerprint)
-        searcher = Searcher(queries, statistics, self.settings.clone_threshold)
-        pool = Pool(self.settings, len(queries.numbers))
         name = f"{index:05d}-of-{self.part_count:05d}.parquet"
-        found = ShardWriter(self.out, f"{FOLDER}/candidates-{name}", CANDIDATE, {})
         dropped = ShardWriter(self.out, f"dropped/dropped-candidates-{name}", DROPPED, {})
-        with tempfile.TemporaryDirectory() as folder, found, dropped:
+        pages = read_pages(file, self.settings, self.access, counts, effort, self.ticker)
+        with tempfile.TemporaryDirectory() as folder, dropped:
             runs = SortedRuns(folder, self.settings)
-            for page in read_pages(file, self.settings, self.access, counts, effort, self.ticker):
-                if isinstance(page, Dropped):
-                    counts[f"dropped_{page.reason}"] += 1
-                    dropped.write(page)
-                    continue
-                counts["pages_out"] += 1
-                counts["clones"] += self._search(searcher, page, pool)
-                if pool.is_full:
-                    runs.add(pool.take(queries.numbers))
-            runs.add(pool.take(queries.numbers))
-            counts["candidates_out"] = write_hits(found, runs.merged())
+            for hits in self._hits(pages, dropped, counts):
+                runs.add(hits)
+            path = f"{FOLDER}/candidates-{name}"
+            found, counts["candidates_out"] = write_hits(self.out, path, runs.merged())
         self.ticker.flush()
         written = [f for w in (found, dropped) if (f := w.file)]
         return PartResult(written, dict(counts), effort=dict(effort))
 
-    def _search(self, searcher: Searcher, page: CrawledPage, pool: Pool) -> int:
-        """Put the page in the pool of each query it answers; how many it only copies."""
-        answers = searcher.answers(page.terms)
-        good = answers.scores >= pool.floors[answers.queries]
-        for query, score in zip(
-            answers.queries[good].tolist(), answers.scores[good].tolist(), strict=True
-        ):
-            pool.add(query, Hit(score, page.url, page.source_url))
-        return answers.clone_count
+    def _hits(
+        self, pages: Iterable[CrawledPage | Dropped], dropped: ShardWriter, counts: Counter[str]
+    ) -> Iterator[pa.Table]:
+        """The best hits of the pages, some pages at a time; what is no page is dropped."""
+        queries = load_index(self.index_path, self.index_fingerprint)
+        statistics = load_statistics(self.statistics_paths, self.statistics_fingerprint)
+        searcher = Searcher(queries, statistics, self.settings.clone_threshold)
+        pool = Pool(self.settings, queries.numbers)
+        for page in pages:
+            if isinstance(page, Dropped):
+                counts[f"dropped_{page.reason}"] += 1
+                dropped.write(page)
+                continue
+            answers = searcher.answers(page.terms)
+            counts["pages_out"] += 1
+            counts["clones"] += answers.clone_count
+            pool.add(page.url, page.source_url, answers.queries, answers.scores)
+            if pool.is_full:
+                yield pool.take()
+        yield pool.take()

@@ -48,6 +48,13 @@ class ShardWriter:
         if len(self._rows) == ROW_GROUP_ROWS:
             self._flush()
 
+    def write_table(self, table: pa.Table, group_rows: int) -> None:
+        """Write the rows of a table, in row groups of so many."""
+        self._flush()
+        if len(table):
+            self._writer.write_table(table.cast(self._writer.schema), row_group_size=group_rows)
+            self._count += len(table)
+
     def _flush(self) -> None:
         if self._rows:
             table = to_table(self._rows, self._schema)

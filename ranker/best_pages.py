@@ -1,33 +1,42 @@
-"""The best pages of a query out of any number, a few at a time."""
+"""The best pages of many queries at once, out of any number of hits: a hit is a page's score."""
 
-from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
+import numpy as np
+from numpy.typing import NDArray
 
-
-class Hit(NamedTuple):
-    """A page that answers a query: its score, its canonical URL, and that as it was crawled."""
-
-    score: float
-    url: str
-    source_url: str
+Numbers = NDArray[np.int64]
 
 
-def best_pages(hits: Iterable[Hit], most: int, per_host: int) -> list[Hit]:
-    """The best `most` hits, each page once, at most `per_host` of a host; ties by URL.
+def best_hits(
+    queries: Numbers,
+    scores: NDArray[np.float64],
+    captures: Numbers,
+    pages: Numbers,
+    hosts: Numbers,
+    most: int,
+    per_host: int,
+) -> Numbers:
+    """The places of the best hits: queries in order, for each the best first; all [N].
 
-    Whatever the order of the hits, and also if some of them went through this before.
+    A query keeps its best `most` hits, each page once, at most `per_host` of a host. Hits of one
+    score stand in the order of `captures`; `pages` and `hosts` tell the equal ones apart. The
+    order of the hits does not matter, nor whether some went through this before.
     """
-    pages_by_host: Counter[str] = Counter()
-    seen: set[str] = set()
-    best: list[Hit] = []
-    for hit in sorted(hits, key=lambda h: (-h.score, h.url, h.source_url)):
-        host = hit.url.split("/", 3)[2]
-        if hit.url in seen or pages_by_host[host] == per_host:
-            continue
-        seen.add(hit.url)
-        pages_by_host[host] += 1
-        best.append(hit)
-        if len(best) == most:
-            break
-    return best
+    order = np.lexsort((captures, -scores, queries))
+    for one_of, limit in ((pages, 1), (hosts, per_host), (None, most)):
+        keys = (queries[order],) if one_of is None else (one_of[order], queries[order])
+        order = order[_equals_before(keys) < limit]
+    return order
+
+
+def _equals_before(keys: tuple[Numbers, ...]) -> Numbers:
+    """How many earlier places have the same keys, for each place."""
+    order = np.lexsort(keys)  # stable: equals stay in their order
+    is_first = np.ones(len(order), np.bool_)
+    if len(order):
+        ordered = [key[order] for key in keys]
+        is_first[1:] = np.any([key[1:] != key[:-1] for key in ordered], axis=0)
+    starts = np.flatnonzero(is_first)
+    places = np.arange(len(order))
+    counts = np.empty(len(order), np.int64)
+    counts[order] = places - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    return counts

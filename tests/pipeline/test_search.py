@@ -5,18 +5,15 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pyarrow.dataset as ds
 import pytest
 
 from crawl.urls import canonical_url, host, is_wikipedia
-from pipeline import search, search_merge, search_pages
+from pipeline import search, search_merge, search_pool
 from pipeline.cli import main
-from pipeline.options import SearchSettings
 from pipeline.records import DROPPED
-from pipeline.search_pages import Pool, sample
+from pipeline.search_pages import sample
 from pipeline.want_pages import read_search_results
-from ranker.best_pages import Hit
 from tests.builders import LEAD, dump, gzipped, warc_record
 from tests.conftest import GOLDEN
 from tests.fake_crawl import Faults, served
@@ -91,7 +88,7 @@ def test_what_is_done_is_not_done_again(searched, tmp_path, capfd):
 
 
 def test_little_memory_and_many_files_give_the_same_bytes(searched, tmp_path, monkeypatch):
-    monkeypatch.setattr(search_pages, "MAX_POOLED", 20)
+    monkeypatch.setattr(search_pool, "MAX_HITS", 20)
     monkeypatch.setattr(search, "FAN_IN", 2)
     monkeypatch.setattr(search_merge, "FAN_IN", 2)
     out = tmp_path / "out"
@@ -227,20 +224,6 @@ def test_titles_without_words_are_told_and_bad_calls_too(tmp_path, crawl, capsys
     assert main([*words, "--titles", str(tmp_path / "empty.txt"), "--queries", "sections"]) == 2
     assert main([*words, "--queries", "words"]) == 2
     assert main([*words, "--results", "0"]) == 2
-
-
-def test_the_pool_forgets_what_cannot_win_and_nothing_else():
-    pool = Pool(SearchSettings(results=2, per_host=1), 3)
-    for i in range(50):
-        pool.add(1, Hit(float(i % 9), f"http://h{i}.example/", ""))
-    pool.add(2, Hit(1.0, "http://a.example/", ""))
-    assert pool.floors[1] == 8.0
-    assert pool.floors[2] == float("-inf")
-    taken = list(pool.take(np.array([7, 6, 5])))
-    assert [number for number, _ in taken] == [5, 6]
-    assert [h.score for h in taken[1][1]] == [8.0, 8.0]
-    assert len(taken[0][1]) == 1
-    assert list(pool.take(np.array([7, 6, 5]))) == []
 
 
 def test_files_to_count_in_are_spread_evenly():

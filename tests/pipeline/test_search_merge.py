@@ -1,15 +1,15 @@
 import random
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from pipeline import search_merge
 from pipeline.options import SearchSettings
 from pipeline.progress import Ticker
-from pipeline.records import CANDIDATE, Candidate
-from pipeline.search_merge import LAST, MergeCandidates, SortedRuns, best_of_queries
-from pipeline.shards import ROW_GROUP_ROWS, ShardWriter, read_rows
-from ranker.best_pages import Hit, best_pages
+from pipeline.records import CANDIDATE, Candidate, to_table
+from pipeline.search_merge import HITS, MergeCandidates, SortedRuns, best_of, merged, write_hits
+from pipeline.shards import row_count
 
 SETTINGS = SearchSettings(results=3, per_host=1)
 
@@ -19,47 +19,62 @@ def candidates(seed: int, count: int) -> list[Candidate]:
     found = []
     for _ in range(count):
         url = f"http://h{source.randrange(9)}.example/{source.randrange(5)}"
-        found.append(Candidate(source.randrange(60), float(source.randrange(20)), url, url))
-    return sorted(found)
+        spelling = source.choice(("http", "https")) + url[4:]
+        found.append(Candidate(source.randrange(60), float(source.randrange(20)), url, spelling))
+    return found
 
 
-def write(folder: Path, name: str, rows: list[Candidate]) -> str:
-    with ShardWriter(str(folder), name, CANDIDATE, {}) as writer:
-        for row in rows:
-            writer.write(row)
-    return str(folder / name)
+def table(rows: list[Candidate]) -> pa.Table:
+    return best_of(to_table(rows, CANDIDATE).cast(HITS), SETTINGS)
 
 
-def plain_best(rows: list[Candidate]) -> dict[int, list[Hit]]:
-    hits: dict[int, list[Hit]] = {}
-    for query, *hit in rows:
-        hits.setdefault(query, []).append(Hit(*hit))
-    return {q: best_pages(h, SETTINGS.results, SETTINGS.per_host) for q, h in sorted(hits.items())}
+def rows_of(tables) -> list[tuple]:
+    return [tuple(row.values()) for some in tables for row in some.to_pylist()]
 
 
 @pytest.fixture
-def parts() -> list[list[Candidate]]:
+def parts(monkeypatch) -> list[list[Candidate]]:
     """More rows than a row group has, few, and none."""
-    return [candidates(i, n) for i, n in enumerate((3 * ROW_GROUP_ROWS, 5, 0, ROW_GROUP_ROWS))]
+    monkeypatch.setattr(search_merge, "GROUP_ROWS", 7)
+    return [candidates(i, n) for i, n in enumerate((400, 5, 0, 150))]
 
 
-def test_files_are_merged_into_the_best_of_each_query(tmp_path, parts):
-    paths = [write(tmp_path, f"{i}.parquet", part) for i, part in enumerate(parts)]
-    expected = plain_best([row for part in parts for row in part])
-    assert dict(best_of_queries(paths, SETTINGS)) == expected
-    some = {q: h for q, h in expected.items() if 7 <= q <= 31}
-    assert dict(best_of_queries(paths, SETTINGS, 7, 31)) == some
-    assert list(best_of_queries(paths, SETTINGS, 99, LAST)) == []
-    assert list(best_of_queries([], SETTINGS)) == []
+@pytest.fixture
+def paths(parts, tmp_path) -> list[str]:
+    for i, part in enumerate(parts):
+        write_hits(str(tmp_path), f"{i}.parquet", [table(part)])
+    return [str(tmp_path / f"{i}.parquet") for i in range(len(parts))]
 
 
-def test_merging_in_steps_gives_the_same(tmp_path, parts):
-    paths = [write(tmp_path, f"{i}.parquet", part) for i, part in enumerate(parts)]
+@pytest.fixture
+def best(parts) -> list[tuple]:
+    """What one look at all rows together gives."""
+    return rows_of([table([row for part in parts for row in part])])
+
+
+def test_the_best_are_by_score_then_url_then_spelling():
+    rows = [
+        Candidate(1, 2.0, "http://b/x", "http://b/x"), Candidate(1, 2.0, "http://a/é", "http://a/é"),
+        Candidate(1, 2.0, "http://b/x", "HTTP://b/x"), Candidate(1, 3.0, "http://c/", "http://c/"),
+        Candidate(0, 1.0, "http://c/", "http://c/"), Candidate(1, 2.5, "http://c/2", "http://c/2"),
+    ]  # fmt: skip
+    assert rows_of([table(rows)]) == [rows[4], rows[3], rows[1], rows[2]]
+
+
+def test_files_are_merged_into_the_best_of_each_query(paths, best):
+    assert rows_of(merged(paths, SETTINGS)) == best
+    assert len(list(merged(paths, SETTINGS))) > 3  # some queries at a time
+    assert rows_of(merged(paths, SETTINGS, 7, 31)) == [r for r in best if 7 <= r[0] <= 31]
+    assert rows_of(merged(paths, SETTINGS, 99, 200)) == []
+    assert rows_of(merged([], SETTINGS)) == []
+
+
+def test_merging_in_steps_gives_the_same(tmp_path, paths, best):
     merge = MergeCandidates(str(tmp_path), 1, SETTINGS, Ticker(None))
     made = [merge(i, paths[i : i + 2]) for i in (0, 2)]
-    merged = [str(tmp_path / result.files[0].path) for result in made]
-    assert dict(best_of_queries(merged, SETTINGS)) == dict(best_of_queries(paths, SETTINGS))
-    assert [r.counts["candidates_out"] for r in made] == [len(list(read_rows(p))) for p in merged]
+    steps = [str(tmp_path / result.files[0].path) for result in made]
+    assert rows_of(merged(steps, SETTINGS)) == best
+    assert [r.counts["candidates_out"] for r in made] == [row_count(path) for path in steps]
 
 
 def test_runs_are_merged_when_there_are_many(tmp_path, monkeypatch):
@@ -69,6 +84,7 @@ def test_runs_are_merged_when_there_are_many(tmp_path, monkeypatch):
     for seed in range(11):
         some = candidates(seed, 40)
         rows += some
-        runs.add(plain_best(some).items())
-    assert dict(runs.merged()) == plain_best(rows)
+        runs.add(table(some))
+    assert rows_of(runs.merged()) == rows_of([table(rows)])
     assert len(runs._paths) <= 3
+    assert len(list(Path(tmp_path).iterdir())) == runs._count
