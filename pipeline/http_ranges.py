@@ -5,16 +5,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from http.client import HTTPException, IncompleteRead
 
 import urllib3
 from urllib3.exceptions import (
     ConnectTimeoutError,
     HTTPError,
-    IncompleteRead,
     InvalidChunkLength,
     LocationParseError,
     MaxRetryError,
     NewConnectionError,
+    ProtocolError,
     ReadTimeoutError,
 )
 
@@ -24,6 +25,7 @@ from crawl.pauses import retry_after_seconds
 BUSY = frozenset((429, 500, 502, 503, 504))
 MAX_SKIPPED_BYTES = 64 << 20  # of a file that is sent whole where a range was asked for
 SLOWEST_BYTES_PER_SECOND = 4096
+SMALL_BYTES = 4096  # an error page of that size is cheaper to read than a new connection is
 _PIECE_BYTES = 1 << 16
 _RANGE = re.compile(r"\s*bytes\s+(?:(\d{1,18})-(\d{1,18})|\*)/(\d{1,18}|\*)\s*", re.ASCII)
 
@@ -111,8 +113,12 @@ class RangeClient:
             raise BadAnswer("reset", f"{url}: {error}", True) from error
         finally:
             if answer is not None:
-                if answer.length_remaining != 0:
-                    answer.close()  # else its rest would be read as the next answer
+                left = answer.length_remaining
+                most = SMALL_BYTES if answer.status >= 300 else 0
+                if left is None or left > most:
+                    answer.close()
+                else:
+                    answer.drain_conn()  # or its rest would be read as the next answer
                 answer.release_conn()
 
     def _body(self, answer: urllib3.BaseHTTPResponse, url: str, most: int) -> bytes:
@@ -121,7 +127,7 @@ class RangeClient:
         deadline = self._clock() + seconds
         data = bytearray()
         while len(data) < most:
-            piece = answer.read(min(_PIECE_BYTES, most - len(data)))
+            piece = answer.read1(min(_PIECE_BYTES, most - len(data)))
             if not piece:
                 break
             data += piece
@@ -158,12 +164,14 @@ def _bad_answer(url: str, error: HTTPError) -> BadAnswer:
     cause: BaseException = error
     if isinstance(error, MaxRetryError) and error.reason is not None:
         cause = error.reason
+    if isinstance(cause, ProtocolError) and isinstance(cause.args[-1], HTTPException):
+        cause = cause.args[-1]
+    if isinstance(cause, NewConnectionError):  # which is a ConnectTimeoutError in some versions
+        return BadAnswer("no_connection", f"{url}: {cause}", True)
     if isinstance(cause, ConnectTimeoutError | ReadTimeoutError):
         return BadAnswer("timeout", f"{url}: no answer", True)
-    if isinstance(cause, NewConnectionError):
-        return BadAnswer("no_connection", f"{url}: {cause}", True)
     if isinstance(cause, IncompleteRead | InvalidChunkLength):
         return BadAnswer("short_body", f"{url}: {cause}", True)
     if isinstance(cause, LocationParseError):
         return BadAnswer("bad_url", f"{url}: {cause}")
-    return BadAnswer("reset", f"{url}: {cause}", True)
+    return BadAnswer("reset", f"{url}: {cause!r}", True)

@@ -62,7 +62,7 @@ class Budget:
     def _moved(self, told: bytes, least_seconds: float, then_seconds: float) -> tuple[float, bytes]:
         now = self._clock()
         following = _TIME.unpack(told)[0] if len(told) == _TIME.size else now
-        if following > now + LONGEST_HOLD_SECONDS:  # the clock was set back
+        if not following <= now + LONGEST_HOLD_SECONDS:  # the clock was set back, or it is no time
             following = now
         start = max(following, now + least_seconds)
         return start - now, _TIME.pack(start + then_seconds)

@@ -27,6 +27,7 @@ from pipeline.rate import Budget
 POLITE_RATE = 2.0  # requests a second, of servers that are others'
 LONGEST_WAIT_SECONDS = 900.0  # a server that asks for more is not asked again in this run
 REST_SECONDS = 30.0  # for a root that does not answer, doubled each time
+GONE_SECONDS = 900.0  # after which a server is taken to be down
 
 T = TypeVar("T")
 
@@ -62,6 +63,45 @@ class _Root:
     rests_until: float = 0.0
 
 
+class Roots:
+    """Which root is to be asked next, by how they answered; one for all threads of a process."""
+
+    def __init__(self, urls: tuple[str, ...], clock: Callable[[], float] = time.monotonic) -> None:
+        self._roots = [_Root(url if url.endswith("/") else f"{url}/") for url in urls]
+        self._clock = clock
+        self._failing_since: float | None = None
+
+    def next_url(self, failures: int) -> str:
+        """The first root that does not rest, or after failures the next of them."""
+        now = self._clock()
+        awake = [root for root in self._roots if root.rests_until <= now] or self._roots
+        return awake[failures % len(awake)].url
+
+    def note_answer(self, url: str) -> None:
+        """A root gave what it was asked for, or said that it has not got it."""
+        self._failing_since = None
+        for root in self._roots:
+            if root.url == url:
+                root.silences = 0
+
+    def note_failure(self, url: str, is_silent: bool) -> None:
+        """A root failed; one that is silent is let rest if there are others."""
+        if self._failing_since is None:
+            self._failing_since = self._clock()
+        for root in self._roots:
+            if root.url == url and is_silent and len(self._roots) > 1:
+                root.silences += 1
+                seconds = REST_SECONDS * 2.0 ** min(root.silences - 1, 6)
+                root.rests_until = self._clock() + seconds
+
+    def check(self) -> None:
+        """Raises OSError if all requests have failed for a quarter of an hour."""
+        since = self._failing_since
+        if since is not None and self._clock() - since > GONE_SECONDS:
+            urls = ", ".join(root.url for root in self._roots)
+            raise OSError(f"{urls} does not answer; the same command goes on from here")
+
+
 class Remote:
     """Reads files by their paths under the roots. Threads may share it.
 
@@ -71,19 +111,18 @@ class Remote:
     def __init__(
         self,
         settings: RemoteSettings,
+        roots: Roots,
         budget: Budget,
         client: RangeClient,
-        clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._settings = settings
+        self._roots = roots
         self._budget = budget
         self._client = client
-        self._clock = clock
         self._sleep = sleep
         self._chance = chance
-        self._roots = [_Root(url if url.endswith("/") else f"{url}/") for url in settings.roots]
         self._lock = threading.Lock()
         self.effort: Counter[str] = Counter()
 
@@ -136,42 +175,33 @@ class Remote:
         """What `ask` gives of one root or the next, asked again after failures that may pass."""
         failures = 0
         while True:
-            root = self._next_root(failures)
+            root = self._roots.next_url(failures)
             self._budget.take()
             self._count("requests")
             try:
-                answer = ask(root.url)
+                answer = ask(root)
             except BadAnswer as error:
-                failures += 1
-                self._note_silence(root, error)
-                wait_seconds = error.wait_seconds
-                if (
-                    not error.is_passing
-                    or failures >= self._settings.attempts
-                    or (wait_seconds or 0.0) > LONGEST_WAIT_SECONDS
-                ):
+                if not error.is_passing:
+                    self._roots.note_answer(root)
                     raise
-                self._count("requests_again")
-                if wait_seconds is not None:
-                    self._budget.hold(wait_seconds)  # the server means all of us
-                first = self._settings.first_pause_seconds
-                self._sleep(pause_seconds(failures, first, wait_seconds, self._chance))
+                failures += 1
+                self._pause(root, error, failures)
             else:
-                root.silences = 0
+                self._roots.note_answer(root)
                 return answer
 
-    def _next_root(self, failures: int) -> _Root:
-        """The first root that does not rest, or after failures the next of them."""
-        now = self._clock()
-        awake = [root for root in self._roots if root.rests_until <= now]
-        return awake[failures % len(awake)] if awake else self._roots[failures % len(self._roots)]
-
-    def _note_silence(self, root: _Root, error: BadAnswer) -> None:
-        """Let a root rest that does not answer, if there are others."""
-        if error.reason in ("timeout", "no_connection") and len(self._roots) > 1:
-            root.silences += 1
-            seconds = REST_SECONDS * 2.0 ** min(root.silences - 1, 6)
-            root.rests_until = self._clock() + seconds
+    def _pause(self, root: str, error: BadAnswer, failures: int) -> None:
+        """Wait until it is time to ask again. Raises the error if it is not to be."""
+        self._roots.note_failure(root, error.reason in ("timeout", "no_connection"))
+        wait_seconds = error.wait_seconds
+        if failures >= self._settings.attempts or (wait_seconds or 0.0) > LONGEST_WAIT_SECONDS:
+            self._roots.check()
+            raise error
+        self._count("requests_again")
+        if wait_seconds is not None:
+            self._budget.hold(wait_seconds)  # the server means all of us
+        first = self._settings.first_pause_seconds
+        self._sleep(pause_seconds(failures, first, wait_seconds, self._chance))
 
     def _count(self, name: str, number: int = 1) -> None:
         with self._lock:
@@ -208,7 +238,7 @@ class Access:
     def remote(self) -> Remote:
         """The way to the crawl of this process, with an effort of its own."""
         client = _client(self.settings, self.connections)
-        return Remote(self.settings, _budget(self), client)
+        return Remote(self.settings, _roots(self.settings.roots), _budget(self), client)
 
 
 @lru_cache(maxsize=2)
@@ -216,6 +246,11 @@ def _client(settings: RemoteSettings, connections: int) -> RangeClient:
     contact = f" (+{settings.contact})" if settings.contact else ""
     agent = f"wikisum/{VERSION}{contact}"
     return RangeClient(agent, connections, settings.timeout_seconds)
+
+
+@lru_cache(maxsize=2)
+def _roots(urls: tuple[str, ...]) -> Roots:
+    return Roots(urls)
 
 
 @lru_cache(maxsize=2)

@@ -264,11 +264,13 @@ class FakeCrawl:
         self.root = root
         self.faults = faults or Faults()
         self.asked: list[Asked] = []
+        self.wrong_ranges = 0  # how many of the next ranges are other ones
         self.broken: dict[str, int] = {}  # status by the end of a path
         self.answers: dict[str, Callable[[str], tuple[int, bytes]]] = {}
         self._stop = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
+        self._server.handle_error = lambda *_: None  # a client that hangs up
         self.url = f"http://127.0.0.1:{self._server.server_port}/"
 
     @property
@@ -307,6 +309,9 @@ class FakeCrawl:
     def _answer(self, request: BaseHTTPRequestHandler) -> None:
         path, told = request.path.lstrip("/"), request.headers.get("Range")
         fault = self.faults.draw()
+        if fault is None and told and told != "bytes=0-0" and self.wrong_ranges:
+            self.wrong_ranges -= 1
+            fault = "wrong_range"
         agent = request.headers.get("User-Agent", "")
         self.asked.append(Asked(path, told, time.monotonic(), agent, fault))
         name, _, query = path.partition("?")

@@ -3,6 +3,10 @@
 import hashlib
 import json
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -296,6 +300,33 @@ def test_the_next_root_is_asked_where_one_is_silent(articles, files, out, tmp_pa
     assert len(silent.asked) <= 4
 
 
+def test_killed_it_goes_on_and_ends_in_the_same_bytes(articles, out, tmp_path):
+    files = [
+        write_warc(tmp_path / f"{n}.warc.gz", {u: page(u) for u in URLS[n::12]}) for n in range(12)
+    ]
+    lay_out(tmp_path / "root", files)
+    again = tmp_path / "again"
+    shutil.copytree(out, again, copy_function=shutil.copy2)
+    with served(tmp_path / "root") as crawl:
+        both(articles, out, crawl)
+        assert locate(articles, again, crawl.url) == 0
+        asked = len(crawl.asked)
+        words = ["fetch", "--crawl-root", crawl.url, "--out", str(again), *QUICK, "--rate", "5"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pipeline.cli", *words], stderr=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + 120
+        while not list(again.glob(".work/fetch-*/part-*.json")) and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert len(crawl.asked) < asked + 12
+        assert fetch(again, crawl.url) == 0
+        assert len(crawl.asked) <= asked + 12 + 4  # what was under way is asked for again
+    assert digests(again, "documents", "dropped") == digests(out, "documents", "dropped")
+
+
 def test_a_folder_is_a_root_too(articles, files, out, tmp_path):
     lay_out(tmp_path / "root", files)
     assert locate(articles, out, tmp_path / "root") == 0
@@ -341,3 +372,36 @@ def test_fetch_comes_after_locate(out, capfd):
     (out / ".work" / "locate.json").unlink()
     assert fetch(out, "http://127.0.0.1:9/") == 1
     assert "run `wikisum locate` first" in capfd.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["pages", "texts"])
+def test_real_pages_come_through_faults_as_they_are_scanned(kind, real_data, tmp_path):
+    dump, warc, search = {
+        "pages": ("enwiki-dev.xml.bz2", "pages-dev.warc.gz", "search-results-dev.jsonl"),
+        "texts": ("wikigen-dev.xml.bz2", "wikigen-dev.warc.wet.gz", "wikigen-search-dev.jsonl"),
+    }[kind]
+    out = tmp_path / "out"
+    slice_ = ["--limit", "40"] if kind == "texts" else []
+    words = ["--out", str(out), "--workers", "1"]
+    assert main(["articles", "--articles", str(real_data / dump), *slice_, *words]) == 0
+    lay_out(tmp_path / "root", [real_data / warc], block_lines=30, files=5)
+    faults = Faults(busy=0.3, reset=0.1, short=0.05, stalled=0.01, stall_seconds=1)
+    flags = ["--search-results", str(real_data / search), *words]
+    quick = ["--first-pause", "0.001", "--timeout", "0.5"]
+    with served(tmp_path / "root", faults) as crawl:
+        crawl.wrong_ranges = 1
+        remote = ["--crawl-root", crawl.url, *quick]
+        assert main(["locate", "--crawl", CRAWL, *flags, *remote]) == 0
+        assert main(["fetch", *remote, *words]) == 0
+    assert max(crawl.requests.values()) <= 10
+    assert {"busy", "reset", "wrong_range", None} <= {a.fault for a in crawl.asked}
+    fetched = sorted(rows(out, "documents"), key=lambda r: r["offset"])
+    shutil.rmtree(out / "documents")
+    assert main(["scan", "--warcs", str(real_data / warc), *flags]) == 0
+    scanned = [r for r in rows(out, "documents") if r["warc_file"] == warc]
+    assert len(fetched) > 15
+    assert fetched == sorted(scanned, key=lambda r: r["offset"])
+    pages = {u for u in (r["url"] for r in rows(out, "captures"))}
+    warc_requests = sum(a.path == warc and a.fault is None for a in crawl.asked)
+    assert warc_requests <= len(pages)
