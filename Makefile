@@ -9,12 +9,15 @@ BIN := .venv/bin
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-# The whole flow on the bundled sample: a dataset, a full check of it, a tiny model, its summaries.
+# The whole flow on the bundled sample: a dataset, a full check of it, tiny models, their summaries.
 demo: .venv/ready
 	$(BIN)/wikisum build --articles tests/golden/sample.xml.bz2 \
 	  --warcs 'tests/golden/sample-*.gz' --search-results tests/golden/search.jsonl \
 	  --vocab-size 1000 --out out/demo
 	$(BIN)/wikisum validate out/demo
+	$(BIN)/wikisum train ranker --preset tiny --steps 100 --evaluate-every 50 \
+	  --data out/demo --out out/demo-ranker
+	$(BIN)/wikisum evaluate ranking --data out/demo --split test --run out/demo-ranker
 	$(BIN)/wikisum train summarizer --preset tiny --data out/demo --out out/demo-ht \
 	  --steps 150 --warmup-steps 30 --validate-every 50
 	$(BIN)/wikisum summarize --run out/demo-ht --checkpoint last --split test \
@@ -34,3 +37,4 @@ lint: .venv/ready
 bench: .venv/ready
 	$(BIN)/python -m benchmarks.rouge
 	$(BIN)/python -m benchmarks.ranking_speed
+	$(BIN)/python -m benchmarks.ranker_speed
