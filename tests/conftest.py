@@ -41,3 +41,8 @@ def browse(tmp_path_factory) -> Callable[[Path, str], str]:
         return done.stdout
 
     return run
+
+
+def pytest_make_parametrize_id(val):
+    """Bytes are named by their number: gzip holds the time, and workers must agree on names."""
+    return f"{len(val)} bytes" if isinstance(val, bytes) else None
