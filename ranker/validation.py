@@ -34,7 +34,7 @@ class Validation:
         self._batch_tokens = lengths.batch
         articles = list(read_articles(groups))
         self._leads = [rouge_tokens(article.lead) for article in articles]
-        self._paragraphs = [[rouge_tokens(p) for p in article.paragraphs] for article in articles]
+        self._paragraphs = [article.paragraphs for article in articles]
         if not any(self._paragraphs):
             raise ValueError("the validation shards hold no paragraph")
 
@@ -43,7 +43,7 @@ class Validation:
         logits = pool_logits(model, self._pool, self._batch_tokens, device)
         ends = np.cumsum([len(paragraphs) for paragraphs in self._paragraphs])
         recalls = [
-            recalls_at(best_first(some.tolist()), paragraphs, lead)
+            _recalls(best_first(some.tolist()), paragraphs, lead)
             for some, paragraphs, lead in zip(
                 np.split(logits, ends[:-1]), self._paragraphs, self._leads, strict=True
             )
@@ -54,6 +54,12 @@ class Validation:
             "mean_label": float(self._pool.labels.mean(dtype=np.float64)),
             **dict(zip(RECALLS, np.mean(recalls, 0).tolist(), strict=True)),
         }
+
+
+def _recalls(order: list[int], paragraphs: list[str], lead: list[str]) -> list[float]:
+    """The recalls at all cuts; only what is judged is parted into words."""
+    best = [rouge_tokens(paragraphs[i]) for i in order[: max(CUTS)]]
+    return recalls_at(range(len(best)), best, lead)
 
 
 def some_groups(groups: Sequence[RowGroup], articles: int) -> list[RowGroup]:

@@ -115,3 +115,13 @@ def test_a_batch_can_be_learned_by_heart():
 def test_wrong_settings_are_refused(change):
     with pytest.raises(ValueError, match=next(iter(change))):
         RankerSettings(**change)
+
+
+def test_it_learns_in_bfloat16_too():
+    torch.manual_seed(0)
+    ranker = Ranker(RankerSettings(**{**vars(SMALL), "bidirectional": True}))
+    with torch.autocast("cpu", torch.bfloat16):
+        found = logits(ranker, [[3, 4], []], [0, 1, 0], [[5, 6], [7], []])
+    assert found.dtype == torch.bfloat16
+    found.float().sum().backward()
+    assert all(torch.isfinite(p.grad).all() for p in ranker.parameters())
