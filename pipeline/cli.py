@@ -47,8 +47,6 @@ class Commands:
             # workers share the cores among themselves; one thread each keeps sums in one order too
             os.environ.setdefault("OMP_NUM_THREADS", "1")
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-            if not beam_flags:  # a local run has a log of its own; Beam warns of clouds at import
-                logging.getLogger().setLevel(logging.ERROR)
             return run(args, beam_flags)
 
         self._add(name, run.__doc__ or "", flags).set_defaults(run=job)
@@ -92,7 +90,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = _parser().parse_args(words[:cut])
     except SystemExit as leave:
         return int(leave.code or 0)
-    return _guarded(args, words[cut + 1 :])
+    beam_flags = words[cut + 1 :]
+    if not beam_flags:  # a local run has a log of its own; Beam warns of clouds at import
+        logging.getLogger().setLevel(logging.ERROR)
+    return _guarded(args, beam_flags)
 
 
 def _guarded(args: argparse.Namespace, beam_flags: list[str]) -> int:
