@@ -97,18 +97,20 @@ def choose(run: Path, checkpoint: str) -> Chosen:
         return _chosen(f"step {state['step']}", state["settings"], state["model"])
     if checkpoint not in (AVERAGE, BEST_ONE) and not checkpoint.isdecimal():
         raise ValueError(f"--checkpoint must be best, last, average or a step, not {checkpoint!r}")
-    if checkpoint.isdecimal():
-        paths = [best_path(run, int(checkpoint))]
-    else:
-        last = load_progress(run, cpu)
-        best = [Best(*b) for b in last["best"]][: 1 if checkpoint == BEST_ONE else None]
-        if not best:
-            raise FileNotFoundError(f"{run} has no validated weights yet: take --checkpoint last")
-        paths = [best_path(run, b.step) for b in best]
+    steps = [int(checkpoint)] if checkpoint.isdecimal() else best_steps(run)
+    paths = [best_path(run, step) for step in steps[: 1 if checkpoint == BEST_ONE else None]]
     states = [load_checkpoint(path, KIND, cpu) for path in paths]
-    steps = ", ".join(str(state["step"]) for state in states)
+    names = ", ".join(str(state["step"]) for state in states)
     weights = averaged([state["model"] for state in states])
-    return _chosen(f"step {steps}", states[0]["settings"], weights)
+    return _chosen(f"step {names}", states[0]["settings"], weights)
+
+
+def best_steps(run: Path) -> list[int]:
+    """The steps of the best validations, best first. Raises FileNotFoundError if there is none."""
+    best = load_progress(run, torch.device("cpu"))["best"]
+    if not best:
+        raise FileNotFoundError(f"{run} has no validated weights: take --checkpoint last")
+    return [Best(*b).step for b in best]
 
 
 def _chosen(name: str, settings: dict[str, Any], weights: Weights) -> Chosen:

@@ -32,6 +32,7 @@ class EvaluationSettings:
     baselines: tuple[str, ...] = ("lead", "lexrank")
     max_paragraphs: int | None = None
     page_examples: int = 2_000
+    mean: bool = False
 
     def __post_init__(self) -> None:
         for name in self.baselines:
@@ -161,6 +162,7 @@ def evaluate(
             scores.append(told)
     ids_N = shared_ids(systems, scores)
     parts_NK2M = np.stack([_rows_of(told, ids_N) for told in scores], axis=1)
+    names = [system.name for system in systems]
     described = [
         {
             "name": system.name,
@@ -172,10 +174,29 @@ def evaluate(
         }
         for system, told in zip(systems, scores, strict=True)
     ]
-    figures, differences = _compared([s.name for s in systems], parts_NK2M, settings)
+    if settings.mean:
+        name, parts_N12M = _mean(parts_NK2M[:, : len(paths)])
+        parts_NK2M = np.concatenate([parts_NK2M, parts_N12M], axis=1)
+        names.append(name)
+        described.append(_described_mean(name, paths, len(ids_N)))
+    figures, differences = _compared(names, parts_NK2M, settings)
     told_settings = {**asdict(settings), "data": data}
     found = Evaluation(told_settings, described, ids_N, figures, differences, parts_NK2M)
     return found, systems
+
+
+def _mean(parts_NF2M: Floats) -> tuple[str, Floats]:
+    """(name, [N, 1, 2, M] parts) of the mean over files, as of the best checkpoints of a run."""
+    count = parts_NF2M.shape[1]
+    if count < 2:
+        raise ValueError(f"--mean is over several files, not {count}")
+    return f"mean of {count}", parts_NF2M.mean(axis=1, keepdims=True)
+
+
+def _described_mean(name: str, paths: Sequence[Path], examples: int) -> dict[str, Any]:
+    source = ", ".join(map(str, paths))
+    return {"name": name, "source": source, "is_baseline": False, "examples": examples,
+            "left_out": 0, "model": None, "run": None, "settings": None}  # fmt: skip
 
 
 def _rows_of(scores: Scores, ids: Sequence[str]) -> Floats:

@@ -34,7 +34,7 @@ def html_page(evaluation: Evaluation, systems: Sequence[System]) -> str:
     wanted = set(ids)
     rows = [_rows_by_id(system, wanted) for system in systems]
     told = {
-        "systems": evaluation.systems,
+        "systems": evaluation.systems[: len(systems)],
         "metrics": [metric._asdict() for metric in METRICS],
         "index": _index(evaluation, [rows[0][id_].title for id_ in ids]),
     }

@@ -123,8 +123,8 @@ class Trainer:
     """A training run: where it stands, and how it goes on."""
 
     def __init__(
-        self, run: Path, settings: RunSettings, train: SplitReader, validation: SplitReader,
-        team: Team,
+        self, run: Path, settings: RunSettings, train: SplitReader,
+        validation: SplitReader | None, team: Team,
     ) -> None:  # fmt: skip
         self.run, self.settings, self.team = run, settings, team
         self.train, self.validation = train, validation
@@ -256,13 +256,13 @@ class Trainer:
             ) from error
 
     @torch.no_grad()
-    def validation_loss(self) -> float:
-        """Nats a subword of the validation leads, without smoothing and dropout."""
+    def validation_loss(self, reader: SplitReader) -> float:
+        """Nats a subword of the leads of some examples, without smoothing and dropout."""
         own, team = self.settings.train, self.team
-        lengths = self.validation.lengths()
+        lengths = reader.lengths()
         order = lengths.source.argsort(kind="stable")
         cut = [order[b] for b in token_batches(lengths.source[order], own.batch_tokens)]
-        loader = Loader(self.validation, 0, team.device)
+        loader = Loader(reader, 0, team.device)
         self.model.eval()
         sums = torch.zeros(2, dtype=torch.float64, device=team.device)
         for batch in loader.load(iter(cut[team.rank :: team.size])):
@@ -273,7 +273,9 @@ class Trainer:
         return float(total / count)
 
     def _validate(self, curve: Curve) -> None:
-        loss = self.validation_loss()
+        if self.validation is None:
+            return
+        loss = self.validation_loss(self.validation)
         curve.validated(self.step, loss)
         if self.team.is_first:
             weights = self.model.summarizer.state_dict()

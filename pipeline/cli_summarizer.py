@@ -16,12 +16,14 @@ from pipeline.cli import DONE, INTERRUPTED
 from pipeline.errors import JobFailed
 
 if TYPE_CHECKING:
+    from models.batches import SplitReader
     from models.configs import RunSettings
     from models.search import SearchSettings
     from models.summarize import Loaded
     from models.summary_files import Summary
     from models.train import Stopping
 
+EACH = "each"
 MODEL_FLAGS = {
     "width": "of token vectors",
     "feedforward": "width inside the feed-forward steps",
@@ -104,7 +106,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
     from ranker.shards import find_vocab, split_shards
     from ranker.vocab import load_model
 
-    train, validation = (split_shards(args.data, split) for split in ("train", "validation"))
+    train = split_shards(args.data, "train")
     vocab = find_vocab(args.data)
     settings = _run_settings(args, load_model(vocab, args.data).get_piece_size())
     shape = settings.model, settings.source
@@ -119,7 +121,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
                 args.out,
                 settings,
                 SplitReader(train, *shape),
-                SplitReader(validation, *shape),
+                _validation(args.data, settings),
                 team,
             )
             trainer.fit(sys.stderr, stopping)
@@ -131,10 +133,23 @@ def train_summarizer(args: argparse.Namespace) -> int:
         sys.stderr.write(f"stopped at step {trainer.step}; the same command goes on from here\n")
         return INTERRUPTED
     if team.is_first:
-        best = trainer.best[0]
-        print(f"best: step {best.step:,}, {best.loss:.4f} nats a subword on validation")
+        for best in trainer.best[:1]:
+            print(f"best: step {best.step:,}, {best.loss:.4f} nats a subword on validation")
         print(f"look next: wikisum summarize --run {args.out} --split test --out test.jsonl")
     return DONE
+
+
+def _validation(data: str, settings: "RunSettings") -> "SplitReader | None":
+    """The examples to validate on; None for a dataset that has none."""
+    from models.batches import SplitReader
+    from ranker.shards import row_groups, split_shards
+
+    with contextlib.suppress(FileNotFoundError):
+        shards = split_shards(data, "validation")
+        if row_groups(shards):
+            return SplitReader(shards, settings.model, settings.source)
+    sys.stderr.write(f"{data} has no validation examples: weights will not be compared\n")
+    return None
 
 
 def summarize(args: argparse.Namespace) -> int:
@@ -148,11 +163,35 @@ def summarize(args: argparse.Namespace) -> int:
     from ranker.runs import device_of
 
     search = _search_settings(args)
+    if args.checkpoint == EACH:
+        return _each(args, search)
     loaded = load(args.run_folder, args.checkpoint, device_of(args.device), args.precision)
-    return _own(args, loaded, search) if args.text else _split(args, loaded, search)
+    if args.text:
+        return _own(args, loaded, search)
+    out = args.out or Path(f"{args.split}.jsonl")
+    _split(args, loaded, search, out)
+    print(f"look next: wikisum evaluate summaries {out}")
+    return DONE
 
 
-def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings") -> int:
+def _each(args: argparse.Namespace, search: "SearchSettings") -> int:
+    """A file for each of the best checkpoints, named by its step; their scores may be averaged."""
+    from models.checkpoints import best_steps
+    from models.summarize import load
+    from ranker.runs import device_of
+
+    if args.text:
+        raise ValueError(f"--checkpoint {EACH} is for --split")
+    out = args.out or Path(f"{args.split}.jsonl")
+    device, files = device_of(args.device), []
+    for step in best_steps(args.run_folder):
+        files.append(out.with_name(f"{out.stem}.step-{step}{out.suffix}"))
+        _split(args, load(args.run_folder, str(step), device, args.precision), search, files[-1])
+    print(f"look next: wikisum evaluate summaries --mean {' '.join(map(str, files))}")
+    return DONE
+
+
+def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings", out: Path) -> None:
     from models.batches import SplitReader
     from models.checkpoints import data_of
     from models.summarize import Job, job_key, split_rows
@@ -161,7 +200,6 @@ def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings")
     from ranker.shards import split_shards
 
     data = args.data or data_of(args.run_folder)
-    out = args.out or Path(f"{args.split}.jsonl")
     settings = loaded.chosen.settings
     source = dataclasses.replace(settings.source, **_given(args, SOURCE_FLAGS))
     reader = SplitReader(split_shards(data, args.split), settings.model, source)
@@ -177,8 +215,6 @@ def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings")
 
     count = write_summaries(out, job_key(loaded, job), group_rows, rows_from)
     print(f"{out}: {count:,} summaries ({loaded.chosen.name})")
-    print(f"look next: wikisum evaluate summaries {out} --data {data} --split {args.split}")
-    return DONE
 
 
 def _own(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings") -> int:
@@ -298,7 +334,8 @@ def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", dest="run_folder", required=True, type=Path, metavar="DIR",
                         help="folder of a training run")  # fmt: skip
     parser.add_argument("--checkpoint", default="best", metavar="NAME",
-                        help="best (default), last, average (of the best) or a step")  # fmt: skip
+                        help="best (default), last, average (of the best kept), a step, or "
+                        "each (of the best: a file each)")  # fmt: skip
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--split", metavar="NAME", help="train, validation or test")
     what.add_argument("--text", nargs="+", metavar="FILE", help="text or HTML files, or URLs")

@@ -41,7 +41,7 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
     }
     if args.baselines is not None:
         given["baselines"] = tuple(filter(None, args.baselines.split(",")))
-    settings = EvaluationSettings(stem=not args.no_stem, **given)
+    settings = EvaluationSettings(stem=not args.no_stem, mean=args.mean, **given)
 
     try:
         evaluation, systems = evaluate(args.summaries, args.data, settings, sys.stderr)
@@ -67,6 +67,9 @@ def _add_summaries_flags(parser: argparse.ArgumentParser) -> None:
                         help="ranked paragraphs for the baselines (default all)")  # fmt: skip
     parser.add_argument("--no-stem", action="store_true",
                         help="ROUGE of words as they are, not of their Porter stems")  # fmt: skip
+    parser.add_argument("--mean", action="store_true",
+                        help="a row of the files' mean too, as of a run's best checkpoints"
+                        )  # fmt: skip
     parser.add_argument("--samples", type=int, metavar="N",
                         help="resamples of intervals and tests (default 10000)")  # fmt: skip
     parser.add_argument("--seed", type=int, metavar="N", help="seed of resampling (default 0)")

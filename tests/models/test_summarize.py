@@ -153,6 +153,31 @@ class TestCommand:
         assert rows[0]["settings"]["beam"] == 1
         assert "60 summaries" in capsys.readouterr().out
 
+    def test_scores_of_the_best_checkpoints_are_averaged(self, runs, tmp_path, capsys):
+        out, scores = tmp_path / "test.jsonl", tmp_path / "scores"
+        words = ["--beam", "1", "--max-tokens", "5", "--out", str(out)]
+        run = ["--run", str(runs / "ht"), "--split", "test"]
+        assert main(["summarize", *run, "--checkpoint", "each", *words]) == 0
+        files = sorted(map(str, tmp_path.glob("test.step-*.jsonl")))
+        assert len(files) == 2
+        ask = ["evaluate", "summaries", "--mean", *files, "--samples", "10", "--out", str(scores)]
+        assert main(ask) == 0
+        systems = json.loads((scores / "evaluation.json").read_text())["systems"]
+        values = [system["figures"]["rouge1"]["value"] for system in systems]
+        assert systems[2]["name"] == "mean of 2"
+        assert values[2] == pytest.approx((values[0] + values[1]) / 2)
+        assert main(["evaluate", "summaries", "--mean", files[0]]) == 2
+
+    def test_more_is_read_than_was_trained_on(self, runs, tmp_path):
+        run = ["summarize", "--run", str(runs / "ht"), "--split", "test", "--max-tokens", "3"]
+        read = []
+        for number, more in enumerate(["2", "5"]):
+            out = tmp_path / f"{number}.jsonl"
+            assert main([*run, "--max-paragraphs", more, "--out", str(out)]) == 0
+            rows = [json.loads(line) for line in out.read_text().splitlines()]
+            read.append({len(row["paragraphs"]) for row in rows})
+        assert read == [{2}, {5}]
+
     def test_own_documents(self, runs, tmp_path, capsys):
         text = tmp_path / "a.txt"
         text.write_text("The mill was built of granite by the river in 1850.\nx\n")

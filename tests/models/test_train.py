@@ -1,6 +1,7 @@
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -121,6 +122,17 @@ def test_weights_are_chosen_by_name(trainer, tmp_path):
         choose(run, "bets")
     with pytest.raises(FileNotFoundError, match="no run of a summarizer"):
         choose(tmp_path, "best")
+
+
+def test_a_dataset_without_validation_trains_too(topics, run_settings, tmp_path, capsys):
+    data, run = tmp_path / "data", tmp_path / "run"
+    shutil.copytree(topics, data)
+    (data / "examples" / "validation-00000-of-00001.parquet").unlink()
+    assert main(command(data, run, changed(run_settings, {"steps": 2}))) == 0
+    assert "no validation examples" in capsys.readouterr().err
+    assert choose(run, "last").name == "step 2"
+    with pytest.raises(FileNotFoundError, match="--checkpoint last"):
+        choose(run, "best")
 
 
 def test_other_settings_than_the_run_has_are_told(trainer):
