@@ -2,7 +2,8 @@
 
 The calibrated rule of `crawl.clones` on every eighth pair of neighbouring words: the pairs whose
 hash is small, the same ones in every text (FracMinHash; Irber et al. 2022), so that the share of a
-section's pairs that a page holds can be estimated without either text.
+section's pairs that a page holds can be estimated without either text. On real copies and honest
+pages: recall 0.99, precision 0.99, where the rule itself has 0.998 (benchmarks/search.md).
 """
 
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ from crawl.phrases import BREAK, Hashes
 Sketch = NDArray[np.uint32]
 
 SAMPLED_ONE_IN = 8
-MIN_SECTION_PAIRS = 16  # sampled ones; smaller sections are taken together
+MIN_SECTION_PAIRS = 4  # sampled ones; smaller sections are taken together
 _MULTIPLIER = np.uint64(0xC2B2AE3D27D4EB4F)
 _LIMIT = np.uint64((1 << 64) // SAMPLED_ONE_IN)
 _TABLE_SIZE = 1 << 16

@@ -7,6 +7,7 @@ from pipeline.options import SearchSettings
 from pipeline.search_merge import HITS, best_of
 
 MAX_HITS = 1 << 20  # held at once, some 100 MB when they are sorted
+MAX_PAGES = 1 << 16
 
 
 class Pool:
@@ -30,11 +31,13 @@ class Pool:
 
     @property
     def is_full(self) -> bool:
-        return self._count >= MAX_HITS
+        return self._count >= MAX_HITS or len(self._pages) >= MAX_PAGES
 
     def add(self, url: str, source_url: str, places: np.ndarray, scores: np.ndarray) -> None:
         """Add a page with its scores for queries, these by their places."""
         good = scores >= self._floors[places]
+        if not good.any():
+            return
         self._places.append(places[good])
         self._scores.append(scores[good])
         self._pages.append((url, source_url))

@@ -27,6 +27,7 @@ def test_hits_come_out_by_the_numbers_of_their_queries():
         (70, 1.0, "http://a/", "https://a/"),
     ]
     assert rows_of(pool.take()) == []
+    assert not pool.is_full
 
 
 def test_what_cannot_win_any_more_is_not_held():
