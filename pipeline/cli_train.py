@@ -11,14 +11,8 @@ from pipeline.cli_ranker import (
     evaluate_ranking,
     train_ranker,
 )
-from pipeline.cli_summarizer import (
-    add_bench_flags,
-    add_summarize_flags,
-    add_train_flags,
-    bench,
-    summarize,
-    train_summarizer,
-)
+from pipeline.cli_summarize import add_summarize_flags, summarize
+from pipeline.cli_summarizer import add_bench_flags, add_train_flags, bench, train_summarizer
 from pipeline.errors import JobFailed
 
 

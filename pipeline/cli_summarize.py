@@ -1,0 +1,147 @@
+"""The command that writes summaries with a trained model."""
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.cli import DONE
+from pipeline.cli_fields import SOURCE_FLAGS, add_fields, given
+
+if TYPE_CHECKING:
+    from models.search import SearchSettings
+    from models.summarize import Loaded
+    from models.summary_files import Summary
+
+EACH = "each"
+SEARCH_FLAGS = {
+    "beam": "hypotheses kept; 1 is greedy (default 5)",
+    "alpha": "of the length penalty (default 0.4)",
+    "penalty": "wu (default), average or none",
+    "min_tokens": "subwords at least",
+    "max_tokens": "subwords at most (default 256)",
+    "block_ngram": "let no n-gram of this length come twice, 0 for any",
+    "block_recent": "let none of the last two subwords come next",
+    "sample": "draw tokens instead of searching",
+    "temperature": "of the draws (default 1)",
+    "top_k": "draw from the likeliest so many, 0 for all",
+    "top_p": "draw from the likeliest with this share in all (default 1)",
+    "seed": "of the draws",
+}
+
+
+def summarize(args: argparse.Namespace) -> int:
+    """Write summaries: of a split of a dataset, or of documents of one's own.
+
+    With --split, a row an example in JSON Lines (or Parquet, by the name of --out), with scores,
+    the run and the search they come from, and what was attended to. With --text, the files' (or
+    web pages') paragraphs are ranked for --title, and the summary is printed.
+    """
+    from models.summarize import load
+    from ranker.runs import device_of
+
+    search = _search_settings(args)
+    if args.checkpoint == EACH:
+        return _each(args, search)
+    loaded = load(args.run_folder, args.checkpoint, device_of(args.device), args.precision)
+    if args.text:
+        return _own(args, loaded, search)
+    out = args.out or Path(f"{args.split}.jsonl")
+    _split(args, loaded, search, out)
+    print(f"look next: wikisum evaluate summaries {out}")
+    return DONE
+
+
+def _each(args: argparse.Namespace, search: "SearchSettings") -> int:
+    """A file for each of the best checkpoints, named by its step; their scores may be averaged."""
+    from models.checkpoints import best_steps
+    from models.summarize import load
+    from ranker.runs import device_of
+
+    if args.text:
+        raise ValueError(f"--checkpoint {EACH} is for --split")
+    out = args.out or Path(f"{args.split}.jsonl")
+    device, files = device_of(args.device), []
+    for step in best_steps(args.run_folder):
+        files.append(out.with_name(f"{out.stem}.step-{step}{out.suffix}"))
+        _split(args, load(args.run_folder, str(step), device, args.precision), search, files[-1])
+    print(f"look next: wikisum evaluate summaries --mean {' '.join(map(str, files))}")
+    return DONE
+
+
+def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings", out: Path) -> None:
+    from models.batches import SplitReader
+    from models.checkpoints import data_of
+    from models.summarize import Job, job_key, split_rows
+    from models.write_summaries import write_summaries
+    from ranker.progress import ProgressLine
+    from ranker.shards import split_shards
+
+    data = args.data or data_of(args.run_folder)
+    settings = loaded.chosen.settings
+    source = dataclasses.replace(settings.source, **given(args, SOURCE_FLAGS))
+    reader = SplitReader(split_shards(data, args.split), settings.model, source)
+    job = Job(reader, search, args.batch_tokens or settings.train.batch_tokens)
+    group_rows = [group.rows for group in reader.groups]
+
+    def rows_from(group: int) -> Iterator["Summary"]:
+        done = sum(group_rows[:group])
+        line = ProgressLine("summarize", "summaries", len(reader), sys.stderr, done)
+        for number, row in enumerate(split_rows(loaded, job, group), done + 1):
+            yield row
+            line.draw(number)
+
+    count = write_summaries(out, job_key(loaded, job), group_rows, rows_from)
+    print(f"{out}: {count:,} summaries ({loaded.chosen.name})")
+
+
+def _own(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings") -> int:
+    from models.summarize import own_summary
+    from pipeline.own_documents import read_paragraphs
+    from ranker.rank import rank
+
+    if args.title is None:
+        raise ValueError("--text needs --title")
+    paragraphs = read_paragraphs(args.text)
+    order = rank("tfidf", args.title, paragraphs)
+    source = dataclasses.replace(loaded.chosen.settings.source, **given(args, SOURCE_FLAGS))
+    best = [paragraphs[i] for i in order]
+    written = own_summary(loaded, args.title, best, source, search)
+    print(written.text)
+    return DONE
+
+
+def _search_settings(args: argparse.Namespace) -> "SearchSettings":
+    from models.search import SearchSettings
+
+    return SearchSettings(**given(args, SEARCH_FLAGS))
+
+
+def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
+    """The flags of `wikisum summarize`."""
+    from models import configs
+    from models.search import SearchSettings
+
+    parser.add_argument("--run", dest="run_folder", required=True, type=Path, metavar="DIR",
+                        help="folder of a training run")  # fmt: skip
+    parser.add_argument("--checkpoint", default="best", metavar="NAME",
+                        help="best (default), last, average (of the best kept), a step, or "
+                        "each (of the best: a file each)")  # fmt: skip
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--split", metavar="NAME", help="train, validation or test")
+    what.add_argument("--text", nargs="+", metavar="FILE", help="text or HTML files, or URLs")
+    parser.add_argument("--data", metavar="DIR", help="dataset (default that of the training)")
+    parser.add_argument("--title", metavar="TITLE", help="what the summary is about, for --text")
+    parser.add_argument("--out", type=Path, metavar="FILE",
+                        help=".jsonl or .parquet (default the split's name)")  # fmt: skip
+    parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu or cuda")
+    parser.add_argument("--precision", default="auto", choices=["auto", "bf16", "fp32"],
+                        help="auto (bf16 on a GPU), bf16 or fp32")  # fmt: skip
+    parser.add_argument("--batch-tokens", type=int, metavar="N",
+                        help="source subwords of a batch (default as in training)")  # fmt: skip
+    source = parser.add_argument_group("source, where not as in training")
+    add_fields(source, configs.SourceSettings,
+                {k: v for k, v in SOURCE_FLAGS.items() if k != "lead_tokens"})  # fmt: skip
+    add_fields(parser.add_argument_group("search"), SearchSettings, SEARCH_FLAGS)
