@@ -48,6 +48,14 @@ def cut(lists: Ragged, max_length: int) -> Ragged:
     return lists._replace(lengths=np.minimum(lists.lengths, max_length))
 
 
+def gathered(lists: Ragged, rows: Ints) -> Ragged:
+    """Some of the lists, in this order, their ids copied without gaps."""
+    lengths = lists.lengths[rows]
+    starts = np.cumsum(lengths) - lengths
+    places = np.arange(lengths.sum()) + np.repeat(lists.starts[rows] - starts, lengths)
+    return Ragged(lists.ids[places], starts, lengths)
+
+
 def padded(lists: Ragged, rows: Ints) -> tuple[Ints, Ints]:
     """([N, T] ids of the rows with padding behind them, [N] lengths); T is at least 1."""
     lengths = lists.lengths[rows]

@@ -21,8 +21,14 @@ LAST, BEST = "last.pt", "best.pt"
 
 
 def save_checkpoint(path: Path, kind: str, state: dict[str, Any]) -> None:
-    """Write tensors and plain values as a checkpoint of a run of that kind."""
-    write_whole(path, lambda file: torch.save({"kind": kind, **state}, file))
+    """Write tensors and plain values as a checkpoint of a run of that kind.
+
+    Raises OSError naming the file if the disk is full.
+    """
+    try:
+        write_whole(path, lambda file: torch.save({"kind": kind, **state}, file))
+    except RuntimeError as error:  # torch speaks so of a file that takes no more
+        raise OSError(f"{path} could not be written: {error.__context__ or error}") from error
 
 
 def load_checkpoint(path: Path, kind: str, device: torch.device) -> dict[str, Any]:

@@ -98,7 +98,8 @@ def row_groups(shards: Sequence[Shard]) -> list[RowGroup]:
 def read_group(group: RowGroup, columns: Sequence[str]) -> pa.Table:
     """These columns of a row group; a dot goes into a struct (`paragraphs.rouge2_recall`).
 
-    Raises ValueError naming the shard for a column that it does not have.
+    Raises ValueError naming the shard for a column that it does not have, OSError for data that
+    cannot be read.
     """
     with open_shard(group.shard) as file:
         paths = [file.schema.column(i).path for i in range(len(file.schema))]
@@ -108,7 +109,10 @@ def read_group(group: RowGroup, columns: Sequence[str]) -> pa.Table:
             if not found:
                 raise ValueError(f"{group.shard} has no column {column}")
             leaves += found
-        return file.read_row_group(group.number, columns=leaves).combine_chunks()
+        try:
+            return file.read_row_group(group.number, columns=leaves).combine_chunks()
+        except (pa.ArrowException, OSError) as error:
+            raise OSError(f"{group.shard}: row group {group.number}: {error}") from error
 
 
 def _is_in(path: str, column: str) -> bool:

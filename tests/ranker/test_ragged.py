@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranker.ragged import concatenated, cut, from_arrow, length_batches, padded, ragged
+from ranker.ragged import concatenated, cut, from_arrow, gathered, length_batches, padded, ragged
 
 LISTS = st.lists(st.lists(st.integers(0, 65_535), max_size=6), max_size=12)
 
@@ -29,6 +29,14 @@ def test_padded_rows_hold_their_ids_and_then_zeros(lists, data):
     assert lengths.tolist() == [len(lists[i]) for i in rows]
     width = max(1, *lengths.tolist())
     assert ids.tolist() == [lists[i] + [0] * (width - len(lists[i])) for i in rows]
+
+
+@given(LISTS.filter(any), st.data())
+def test_gathered_rows_leave_no_gaps(lists, data):
+    rows = data.draw(st.lists(st.integers(0, len(lists) - 1)))
+    found = gathered(cut(ragged(lists), 3), np.array(rows, dtype=np.int64))
+    assert lists_of(found) == [lists[i][:3] for i in rows]
+    assert len(found.ids) == found.lengths.sum()
 
 
 def test_rows_without_ids_are_one_token_wide():

@@ -1,3 +1,5 @@
+import resource
+
 import pytest
 import torch
 
@@ -23,6 +25,23 @@ def test_a_run_of_another_kind_is_refused(tmp_path):
     torch.save([1, 2], tmp_path / "list.pt")
     with pytest.raises(ValueError, match="of a stranger, not of a ranker"):
         load_checkpoint(tmp_path / "list.pt", "ranker", CPU)
+
+
+@pytest.fixture
+def _small_disk():
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.usefixtures("_small_disk")
+def test_a_full_disk_is_told_and_leaves_what_was_there(tmp_path):
+    save_checkpoint(tmp_path / "last.pt", "ranker", {"step": 1})
+    with pytest.raises(OSError, match=r"last\.pt could not be written"):
+        save_checkpoint(tmp_path / "last.pt", "ranker", {"w": torch.zeros(100_000)})
+    assert load_checkpoint(tmp_path / "last.pt", "ranker", CPU) == {"step": 1}
+    assert [p.name for p in tmp_path.iterdir()] == ["last.pt"]
 
 
 def test_no_run_and_a_broken_file_are_told_apart(tmp_path):
