@@ -1,10 +1,7 @@
 """Shards -> batches: row groups are read as they are needed, a few at a time."""
 
-import hashlib
-import json
 from collections import OrderedDict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +15,7 @@ from graphs.edges import Edges
 from models.configs import ModelSettings, SourceSettings
 from models.packing import Source, pack
 from models.plan import LANES, POOL_ROWS, Lengths
-from models.sources import Examples, Ids, source_lengths, source_of
+from models.sources import Examples, Ids, readable, source_lengths, source_of
 from ranker.ragged import Ints, from_arrow
 from ranker.shards import RowGroup, Shard, read_group, row_groups
 from ranker.vocab import BEGIN, END, PAD
@@ -50,9 +47,22 @@ class Batch(NamedTuple):
         return Batch(source, *[t.pin_memory() for t in self[1:]])
 
 
+class _Graphs(NamedTuple):
+    """The edges of some examples, one list after the other."""
+
+    starts: Ints
+    columns: tuple[npt.NDArray[np.int16], npt.NDArray[np.int16], npt.NDArray[np.float32]]
+
+    def adjacency(self, example: int, size: int) -> npt.NDArray[np.float32]:
+        """[size, size] the normalised adjacency among the first paragraphs of an example."""
+        part = slice(self.starts[example], self.starts[example + 1])
+        kept = self.columns[1][part] < size
+        return adjacency(Edges(*(column[part][kept].tolist() for column in self.columns)), size)
+
+
 class _Group(NamedTuple):
     examples: Examples
-    graphs: list[Edges] | None
+    graphs: _Graphs | None
 
 
 def collate(
@@ -76,9 +86,10 @@ def collate(
 class SplitReader:
     """The examples of a split, by number, as one model reads them.
 
-    Keeps the row groups last used, as many as the lanes of a training run need. Goes to worker
-    processes without them. Raises ValueError naming the shard for one without subword ids, or
-    without the graph that the model needs.
+    Keeps the row groups last used, as many as the lanes of a training run need, and of each only
+    what the model reads. Goes to worker processes without them. Raises ValueError naming the shard
+    for one without subword ids, with ids of another vocabulary, or without the graph that the model
+    needs.
     """
 
     def __init__(
@@ -90,80 +101,64 @@ class SplitReader:
         self.model, self.source = model, source
         rows = np.array([group.rows for group in self.groups])
         self._ends = np.cumsum(rows)
-        self._kept = LANES * (2 + POOL_ROWS // int(rows.min()))
+        self._most_rows = LANES * (POOL_ROWS + int(rows.max()))
         self._cache: OrderedDict[int, _Group] = OrderedDict()
+        self._cached_rows = 0
 
     def __len__(self) -> int:
         return int(self._ends[-1])
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_cache": OrderedDict()}
+        return {**self.__dict__, "_cache": OrderedDict(), "_cached_rows": 0}
 
-    def lengths(self, cache: Path | None = None) -> Lengths:
-        """What a batch plan needs: one pass over the ids, kept in `cache` for the next time."""
-        key = self._key()
-        if cache is not None and cache.is_file():
-            with np.load(cache) as kept:
-                if str(kept["key"]) == key:
-                    return Lengths(kept["source"], kept["target"], kept["group_rows"])
-        sources, targets = [], []
-        for group in self.groups:
-            examples = _read(group, None).examples
-            sources.append(source_lengths(examples, self.model.model, self.source))
-            targets.append(np.minimum(examples.leads.lengths, self.source.lead_tokens) + 1)
-        rows = np.array([group.rows for group in self.groups])
-        found = Lengths(np.concatenate(sources), np.concatenate(targets), rows)
-        if cache is not None:
-            beside = cache.with_name(f".{cache.name}")
-            np.savez(beside, key=np.array(key), **found._asdict())
-            beside.replace(cache)
-        return found
+    def lengths(self) -> Lengths:
+        """What a batch plan needs; one pass over the ids."""
+        parts = zip(*(self.lengths_of(number) for number in range(len(self.groups))), strict=True)
+        return Lengths(*map(np.concatenate, parts))
 
-    def _key(self) -> str:
-        """Stands for the shards and the cut."""
-        files = [[g.shard.path, g.number, g.rows] for g in self.groups]
-        sizes = [g.shard.filesystem.get_file_info(g.shard.path).size for g in self.groups]
-        about = [files, sizes, self.model.model, list(vars(self.source).values())]
-        return hashlib.sha256(json.dumps(about).encode()).hexdigest()
+    def lengths_of(self, number: int) -> Lengths:
+        """The lengths of the examples of a row group."""
+        group = self.groups[number]
+        examples = _read(group, self.model, self.source, with_graph=False).examples
+        return Lengths(
+            source_lengths(examples, self.model.model, self.source),
+            np.minimum(examples.leads.lengths, self.source.lead_tokens) + 1,
+            np.array([group.rows]),
+        )
 
     def batch(self, numbers: Ints) -> Batch:
         """The batch of these examples."""
         sources, leads, graphs = [], [], []
         for number in numbers.tolist():
             group, row = self._find(number)
-            source = self._source(group.examples, row)
+            examples = group.examples
+            source = source_of(
+                examples.title(row), examples.paragraphs_of(row), self.model.model, self.source
+            )
             sources.append(source)
-            leads.append(group.examples.lead(row)[: self.source.lead_tokens])
+            leads.append(examples.lead(row)[: self.source.lead_tokens])
             if group.graphs is not None:
-                graphs.append(_graph(group.graphs[row], len(source)))
+                graphs.append(group.graphs.adjacency(row, len(source)))
         return collate(sources, leads, numbers.tolist(), graphs or None)
-
-    def _source(self, examples: Examples, row: int) -> list[Ids]:
-        at_most = self.source.source_tokens if self.model.model == "ft" else 0
-        paragraphs = examples.paragraphs_of(row, at_most or self.source.max_paragraphs)
-        return source_of(examples.title(row), paragraphs, self.model.model, self.source)
 
     def _find(self, number: int) -> tuple[_Group, int]:
         index = int(np.searchsorted(self._ends, number, side="right"))
         if index not in self._cache:
-            while len(self._cache) >= self._kept:
-                self._cache.popitem(last=False)
-            graph = None if self.model.graph == "none" else f"{self.model.graph}_graph"
-            self._cache[index] = _read(self.groups[index], graph)
+            self._cached_rows += self.groups[index].rows
+            while self._cached_rows > self._most_rows:
+                gone, _ = self._cache.popitem(last=False)
+                self._cached_rows -= self.groups[gone].rows
+            self._cache[index] = _read(self.groups[index], self.model, self.source)
         self._cache.move_to_end(index)
         first = int(self._ends[index]) - self.groups[index].rows
         return self._cache[index], number - first
 
 
-def _graph(edges: Edges, size: int) -> npt.NDArray[np.float32]:
-    """[size, size] the adjacency among the paragraphs that were kept."""
-    kept = [e for e in zip(*edges, strict=True) if e[1] < size]
-    columns = [list(column) for column in zip(*kept, strict=True)] if kept else [[], [], []]
-    return adjacency(Edges(*columns), size)
-
-
-def _read(group: RowGroup, graph: str | None) -> _Group:
-    table = read_group(group, [*_IDS, *([graph] if graph else [])])
+def _read(
+    group: RowGroup, model: ModelSettings, source: SourceSettings, with_graph: bool = True
+) -> _Group:
+    graph = [] if model.graph == "none" or not with_graph else [f"{model.graph}_graph"]
+    table = read_group(group, [*_IDS, *graph])
     for name in table.column_names:
         if table[name].null_count:
             command = "tokenize" if name in _IDS else "examples"
@@ -172,15 +167,28 @@ def _read(group: RowGroup, graph: str | None) -> _Group:
             )
     titles, leads, paragraphs = (table[name].chunk(0) for name in _IDS)
     count = np.asarray(paragraphs.value_lengths(), dtype=np.int64)
-    examples = Examples(
-        from_arrow(titles),
-        from_arrow(leads),
-        from_arrow(paragraphs.flatten()),
-        np.cumsum(count) - count,
-        count,
+    first = np.cumsum(count) - count
+    whole = Examples(
+        from_arrow(titles), from_arrow(leads), from_arrow(paragraphs.flatten()), first, count
     )
-    return _Group(examples, _edges(table[graph].chunk(0)) if graph else None)
+    largest = max(int(part.ids.max(initial=0)) for part in whole[:3])
+    if largest >= model.vocab_size:
+        raise ValueError(
+            f"{group.shard} has the subword {largest:,}, but the vocabulary has only "
+            f"{model.vocab_size:,}"
+        )
+    examples = readable(whole, model.model, source)
+    if not graph:
+        return _Group(examples, None)
+    return _Group(examples, _graphs(table[graph[0]].chunk(0), source.max_paragraphs))
 
 
-def _edges(graphs: pa.StructArray) -> list[Edges]:
-    return [Edges(**row) for row in graphs.to_pylist()]
+def _graphs(graphs: pa.StructArray, max_paragraphs: int) -> _Graphs:
+    """The edges among the first paragraphs; edges go from lower to higher."""
+    lists = [graphs.field(name) for name in Edges._fields]
+    lengths = np.asarray(lists[0].value_lengths())
+    source, target, weight = (np.asarray(column.flatten()) for column in lists)
+    kept = target < max_paragraphs
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    ends = np.cumsum(np.bincount(owner[kept], minlength=len(lengths)))
+    return _Graphs(np.append(0, ends), (source[kept], target[kept], weight[kept]))

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from models.configs import RunSettings, from_json, to_json
 from ranker.runs import LAST, SETTINGS, VOCAB, load_checkpoint, save_checkpoint
+from ranker.training_log import read_log
 from ranker.whole_files import write_json, write_whole
 
 KIND = "summarizer"
@@ -56,18 +57,25 @@ def load_progress(run: Path, device: torch.device) -> dict[str, Any]:
     return load_checkpoint(run / LAST, KIND, device)
 
 
-def save_best(
-    run: Path, settings: RunSettings, weights: Weights, best: Sequence[Best], new: Best, keep: int
-) -> list[Best]:
-    """The best validations with the new one, if it is one; its weights are then on disk."""
-    kept = sorted([*best, new])[:keep]
-    if new in kept:
+def validations(run: Path) -> list[Best]:
+    """All validations that the log tells of, in their order."""
+    rows = (row for row in read_log(run) if "validation_loss" in row)
+    return [Best(row["validation_loss"], row["step"]) for row in rows]
+
+
+def best_of(run: Path, keep: int | None = None) -> list[Best]:
+    """The best validations whose weights are there, best first."""
+    there = (best for best in validations(run) if best_path(run, best.step).is_file())
+    return sorted(there)[:keep]
+
+
+def save_best(run: Path, settings: RunSettings, weights: Weights, new: Best, keep: int) -> None:
+    """Write the weights of a validation, if it is among the best; the log tells of it later."""
+    if new in sorted([*best_of(run), new])[:keep]:
         path = best_path(run, new.step)
         path.parent.mkdir(exist_ok=True)
-        save_checkpoint(
-            path, KIND, {"settings": to_json(settings), "model": weights, "step": new.step}
-        )
-    return kept
+        state = {"settings": to_json(settings), "model": weights, "step": new.step}
+        save_checkpoint(path, KIND, state)
 
 
 def forget_others(run: Path, best: Sequence[Best]) -> None:
@@ -97,20 +105,29 @@ def choose(run: Path, checkpoint: str) -> Chosen:
         return _chosen(f"step {state['step']}", state["settings"], state["model"])
     if checkpoint not in (AVERAGE, BEST_ONE) and not checkpoint.isdecimal():
         raise ValueError(f"--checkpoint must be best, last, average or a step, not {checkpoint!r}")
-    steps = [int(checkpoint)] if checkpoint.isdecimal() else best_steps(run)
-    paths = [best_path(run, step) for step in steps[: 1 if checkpoint == BEST_ONE else None]]
-    states = [load_checkpoint(path, KIND, cpu) for path in paths]
-    names = ", ".join(str(state["step"]) for state in states)
+    if checkpoint == BEST_ONE:
+        steps = best_steps(run)[:1]
+    elif checkpoint == AVERAGE:
+        steps = best_steps(run)
+    else:
+        steps = [int(checkpoint)]
+        if steps[0] not in (there := sorted(best_steps(run))):
+            has = ", ".join(map(str, there))
+            raise ValueError(f"--checkpoint {checkpoint}: {run} has weights of steps {has}")
+    states = [load_checkpoint(best_path(run, step), KIND, cpu) for step in steps]
     weights = averaged([state["model"] for state in states])
-    return _chosen(f"step {names}", states[0]["settings"], weights)
+    name = ", ".join(map(str, steps))
+    return _chosen(f"step {name}", states[0]["settings"], weights)
 
 
 def best_steps(run: Path) -> list[int]:
     """The steps of the best validations, best first. Raises FileNotFoundError if there is none."""
-    best = load_progress(run, torch.device("cpu"))["best"]
-    if not best:
+    if not (run / LAST).is_file():
+        raise FileNotFoundError(f"{run} holds no run of a {KIND}: no {LAST}")
+    steps = [best.step for best in best_of(run)]
+    if not steps:
         raise FileNotFoundError(f"{run} has no validated weights: take --checkpoint last")
-    return [Best(*b).step for b in best]
+    return steps
 
 
 def _chosen(name: str, settings: dict[str, Any], weights: Weights) -> Chosen:

@@ -112,7 +112,7 @@ class TrainSettings:
 
     The learning rate rises over `warmup_steps` to its peak and falls with the root of the step
     (Vaswani et al. 2017). An update takes `update_batches` batches over all processes, each of at
-    most `batch_tokens` source tokens with padding; None means one a process.
+    most `batch_tokens` tokens with padding on either side; None means one a process.
     """
 
     steps: int = 500_000

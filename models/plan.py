@@ -63,27 +63,46 @@ def token_batches(lengths: Ints, batch_tokens: int) -> list[Ints]:
     return [*found, np.arange(start, len(lengths))] if len(lengths) else []
 
 
-def epoch_batches(lengths: Lengths, batch_tokens: int, seed: int, epoch: int) -> list[Ints]:
-    """The batches of an epoch in order, as indexes of examples; every example comes once."""
+def _by_length(lengths: Lengths, examples: Ints, batch_tokens: int) -> list[Ints]:
+    """The examples sorted by their lengths and cut; neither side of a batch is over the budget."""
+    source, target = lengths.source[examples], lengths.target[examples]
+    order = np.lexsort((target, source))
+    cut = token_batches(np.maximum(source, target)[order], batch_tokens)
+    return [examples[order[batch]] for batch in cut]
+
+
+def _examples_of(lengths: Lengths, groups: Sequence[int]) -> Ints:
     ends = np.cumsum(lengths.group_rows)
     starts = ends - lengths.group_rows
+    return np.concatenate([np.arange(starts[g], ends[g]) for g in groups])
+
+
+def epoch_batches(lengths: Lengths, batch_tokens: int, seed: int, epoch: int) -> list[Ints]:
+    """The batches of an epoch in order, as indexes of examples; every example comes once."""
     lanes: list[Iterator[Ints]] = []
     for lane, pools in enumerate(pools_of(lengths.group_rows.tolist(), seed, epoch)):
         batches: list[Ints] = []
         for number, pool in enumerate(pools):
-            examples = np.concatenate([np.arange(starts[g], ends[g]) for g in pool])
             source = np.random.default_rng([seed, epoch, lane, number])
-            shuffled = source.permutation(examples)
-            order = np.lexsort((lengths.target[shuffled], lengths.source[shuffled]))
-            sorted_ = shuffled[order]
-            cut = token_batches(lengths.source[sorted_], batch_tokens)
-            batches += [sorted_[cut[i]] for i in source.permutation(len(cut))]
+            shuffled = source.permutation(_examples_of(lengths, pool))
+            cut = _by_length(lengths, shuffled, batch_tokens)
+            batches += [cut[i] for i in source.permutation(len(cut))]
         lanes.append(iter(batches))
     found = []
     while lanes:
         turn = [(lane, batch) for lane in lanes if (batch := next(lane, None)) is not None]
         found += [batch for _, batch in turn]
         lanes = [lane for lane, _ in turn]
+    return found
+
+
+def batches_in_turn(lengths: Lengths, batch_tokens: int) -> list[Ints]:
+    """Every example once, row group after row group, for a pass whose order does not matter."""
+    ends = np.cumsum(lengths.group_rows)
+    pools = np.split(np.arange(len(ends)), np.flatnonzero(np.diff(ends // POOL_ROWS)) + 1)
+    found = []
+    for pool in pools:
+        found += _by_length(lengths, _examples_of(lengths, pool.tolist()), batch_tokens)
     return found
 
 

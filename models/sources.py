@@ -11,14 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from models.configs import SourceSettings
-from ranker.ragged import Ints, Ragged
+from ranker.ragged import Ints, Ragged, gathered
 from ranker.vocab import END, END_OF_PARAGRAPH, END_OF_TITLE, UNKNOWN
 
 Ids = npt.NDArray[np.uint16]
 
 
 class Examples(NamedTuple):
-    """The ids of some examples: `numbers[e]` paragraphs of example e from `first[e]` on."""
+    """The ids of some examples: `numbers[e]` paragraphs of example e from `first[e]` on.
+
+    Paragraphs of one example follow upon those of the one before.
+    """
 
     titles: Ragged
     leads: Ragged
@@ -32,12 +35,10 @@ class Examples(NamedTuple):
     def lead(self, example: int) -> Ids:
         return _one(self.leads, example)
 
-    def paragraphs_of(self, example: int, at_most: int) -> list[Ids]:
-        """The first paragraphs of an example."""
+    def paragraphs_of(self, example: int) -> list[Ids]:
+        """The paragraphs of an example."""
         first = self.first[example]
-        return [
-            _one(self.paragraphs, first + i) for i in range(min(self.numbers[example], at_most))
-        ]
+        return [_one(self.paragraphs, first + i) for i in range(self.numbers[example])]
 
 
 def _one(lists: Ragged, index: int) -> Ids:
@@ -81,21 +82,44 @@ def source_of(
     return build(title, paragraphs, settings)
 
 
+def readable(examples: Examples, model: str, settings: SourceSettings) -> Examples:
+    """The examples without what `source_of` would not read of them, their ids copied."""
+    paragraphs = examples.paragraphs
+    rank = _places(examples.numbers)
+    if model == "ft":
+        lengths = np.minimum(paragraphs.lengths, settings.source_tokens)
+        is_read = rank < settings.source_tokens
+    else:
+        lengths = np.minimum(paragraphs.lengths, settings.paragraph_tokens)
+        is_read = rank < settings.max_paragraphs
+    ends = np.cumsum(lengths)
+    before = ends - lengths
+    before_example = np.append(before, 0)[examples.first]
+    is_read &= before - np.repeat(before_example, examples.numbers) < settings.source_tokens
+    numbers = np.bincount(_owners(examples.numbers)[is_read], minlength=len(examples.numbers))
+    kept = gathered(paragraphs._replace(lengths=lengths), np.flatnonzero(is_read))
+    return examples._replace(paragraphs=kept, first=np.cumsum(numbers) - numbers, numbers=numbers)
+
+
 def source_lengths(examples: Examples, model: str, settings: SourceSettings) -> Ints:
     """[E] how many tokens `source_of` gives for each example, without building it."""
-    example = np.repeat(np.arange(len(examples.numbers)), examples.numbers)
-    rank = np.arange(len(example)) - np.repeat(
-        np.cumsum(examples.numbers) - examples.numbers, examples.numbers
-    )
-    lengths = examples.paragraphs.lengths
+    kept = readable(examples, model, settings)
     if model == "ft":
-        tokens = lengths + 1
-        extra = 1
+        tokens, extra = kept.paragraphs.lengths + 1, 1
     else:
-        tokens = np.minimum(lengths, settings.paragraph_tokens)
-        tokens = np.where(rank > 0, np.maximum(tokens, 1), tokens)
-        tokens = np.where(rank < settings.max_paragraphs, tokens, 0)
-        extra = 0
-    sums = np.bincount(example, tokens, len(examples.numbers)).astype(np.int64)
-    whole: Ints = examples.titles.lengths + 1 + sums + extra
+        least = np.minimum(_places(kept.numbers), 1)  # an empty first one is told by the title
+        tokens, extra = np.maximum(kept.paragraphs.lengths, least), 0
+    sums = np.bincount(_owners(kept.numbers), tokens, len(kept.numbers)).astype(np.int64)
+    whole: Ints = kept.titles.lengths + 1 + sums + extra
     return np.minimum(whole, settings.source_tokens)
+
+
+def _owners(numbers: Ints) -> Ints:
+    """The example of each paragraph."""
+    return np.repeat(np.arange(len(numbers)), numbers)
+
+
+def _places(numbers: Ints) -> Ints:
+    """The rank of each paragraph in its example."""
+    places: Ints = np.arange(numbers.sum()) - np.repeat(np.cumsum(numbers) - numbers, numbers)
+    return places

@@ -8,33 +8,40 @@ checkpoint to the same weights, and any number of processes takes the same steps
 import contextlib
 import hashlib
 import math
+import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
+import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
-from torch.utils.data import DataLoader
 
 from models.batches import Batch, SplitReader
 from models.checkpoints import (
     Best,
+    best_of,
     forget_others,
     load_progress,
     save_best,
     save_progress,
+    validations,
 )
 from models.configs import RunSettings, TrainSettings, from_json
-from models.curve import Curve
+from models.curve import Curve, Pending, Taken
 from models.distributed import Team
+from models.lengths import kept_lengths
+from models.loader import Loader
 from models.loss import Loss, cross_entropy
-from models.plan import Lengths, Place, batches_from, token_batches
+from models.plan import Lengths, Place, batches_from, batches_in_turn
 from models.schedule import learning_rate
 from models.summarizer import Summarizer
 from ranker.ragged import Ints
 from ranker.runs import LAST
+
+_OUT_OF_MEMORY = re.compile("out of memory|allocate memory", re.IGNORECASE)
 
 
 class TrainingFailed(Exception):
@@ -87,38 +94,6 @@ def seed_of(seed: int, number: int) -> int:
     return int.from_bytes(digest, "big") >> 1
 
 
-class Loader:
-    """Batches of this process, made ahead by worker processes that keep no state."""
-
-    def __init__(self, reader: SplitReader, workers: int, device: torch.device) -> None:
-        self._reader, self._workers, self._pin = reader, workers, device.type == "cuda"
-
-    def __getitem__(self, examples: Ints) -> Batch:
-        return self._reader.batch(examples)
-
-    def load(self, wanted: Iterator[Ints]) -> Iterator[Batch]:
-        """The batches of these examples, in order."""
-        return iter(
-            DataLoader(
-                self,  # type: ignore[arg-type]
-                sampler=_Once(wanted),
-                batch_size=None,
-                num_workers=self._workers,
-                prefetch_factor=4 if self._workers else None,
-                multiprocessing_context="forkserver" if self._workers else None,
-                pin_memory=self._pin,
-            )
-        )
-
-
-class _Once:
-    def __init__(self, items: Iterator[Ints]) -> None:
-        self._items = items
-
-    def __iter__(self) -> Iterator[Ints]:
-        return self._items
-
-
 class Trainer:
     """A training run: where it stands, and how it goes on."""
 
@@ -142,8 +117,7 @@ class Trainer:
             eps=own.epsilon,
             fused=team.device.type == "cuda",
         )
-        self.step, self.place = 0, Place()
-        self.best: list[Best] = []
+        self.step, self.place, self._pending = 0, Place(), Pending()
         if (run / LAST).is_file():
             self._resume()
         if own.compile:
@@ -152,21 +126,33 @@ class Trainer:
                 layer.compile(dynamic=True)
         self.parallel = DistributedDataParallel(self.model) if team.size > 1 else self.model
 
+    @property
+    def best(self) -> list[Best]:
+        """The best validations, as many as are kept, best first."""
+        return best_of(self.run, self.settings.train.keep_best)
+
     def _resume(self) -> None:
         state = load_progress(self.run, self.team.device)
         _check_same(from_json(state["settings"]), self.settings, self.run)
         self.model.summarizer.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.place = state["step"], Place(*state["place"])
-        self.best = [Best(*b) for b in state["best"]]
+        self._pending = Pending(*state["pending"])
 
     def fit(self, to: TextIO, stopping: "Stopping") -> None:
         """Train up to the last step, or to a checkpoint when `stopping` says so.
 
-        Raises TrainingFailed if memory runs out, or the loss is no number any more.
+        Raises TrainingFailed if memory runs out, if the loss is no number any more, or if another
+        process is gone.
         """
+        try:
+            self._fit(to, stopping)
+        except RuntimeError as error:
+            raise _told_of_processes(error) from error
+
+    def _fit(self, to: TextIO, stopping: "Stopping") -> None:
         own, team = self.settings.train, self.team
-        lengths = self.train.lengths(self.run / "lengths-train.npz" if team.is_first else None)
+        lengths = kept_lengths(self.train, self.run / "lengths-train.npz", team, to)
         loader = Loader(self.train, own.loader_workers, team.device)
         planned = islice(
             updates(lengths, own, self.place, self.step, team), max(0, own.steps - self.step)
@@ -178,35 +164,49 @@ class Trainer:
                 queue.append(update)
                 yield from (examples for _, examples in update.batches)
 
-        batches = loader.load(wanted())
-        with Curve(self.run, self.step, own.steps, to, team) as curve:
+        with (
+            Curve(self.run, self.step, own.steps, to, team, self._pending) as curve,
+            contextlib.closing(loader.load(wanted())) as batches,
+        ):
+            if self._is_due() and self.step not in self._validated_steps():
+                self._validate(curve)  # the run was stopped before it could
             while self.step < own.steps:
                 first = next(batches)
                 update = queue.pop(0)
-                rest = islice(batches, len(update.batches) - 1)
-                loss, source_tokens = self._update(update, first, rest)
+                taken = self._update(update, first, islice(batches, len(update.batches) - 1))
                 self.step, self.place = self.step + 1, update.place
-                rate = self.optimizer.param_groups[0]["lr"]
-                curve.add(self.step, loss, update.target_tokens, source_tokens, rate)
-                if self.step % own.log_every == 0 and not math.isfinite(curve.log(self.step)):
-                    raise TrainingFailed(
-                        f"step {self.step}: the loss is no number; try a lower "
-                        "--peak-learning-rate, more --warmup-steps or --clip 1"
-                    )
+                curve.add(self.step, taken, update.target_tokens)
+                if self.step % own.log_every == 0:
+                    self._check_number(curve.log(self.step))
                 stop = stopping.now(team)
-                if self.step % own.validate_every == 0 or self.step == own.steps:
-                    self._validate(curve)
-                if stop or self.step % own.validate_every == 0 or self.step == own.steps:
-                    self._save()
+                if stop or self._is_due():
+                    self._save(curve)
                 if stop:
                     break
+                if self._is_due():
+                    self._validate(curve)
 
-    def _update(self, update: Update, first: Batch, rest: Iterator[Batch]) -> tuple[Tensor, int]:
-        """Take one step; (the plain loss of this process's labels, its source tokens)."""
+    def _is_due(self) -> bool:
+        """Whether this step ends with a validation."""
+        own = self.settings.train
+        return self.step > 0 and (self.step % own.validate_every == 0 or self.step >= own.steps)
+
+    def _validated_steps(self) -> list[int]:
+        return self.team.told_by_first([b.step for b in validations(self.run)])
+
+    def _check_number(self, loss: float) -> None:
+        if not math.isfinite(loss):
+            raise TrainingFailed(
+                f"step {self.step}: the loss is no number; try a lower "
+                "--peak-learning-rate, more --warmup-steps or --clip 1"
+            )
+
+    def _update(self, update: Update, first: Batch, rest: Iterator[Batch]) -> Taken:
+        """Take one step."""
         own, device = self.settings.train, self.team.device
         self.parallel.train()
         plain = torch.zeros((), device=device)
-        source_tokens = 0
+        source_tokens = target_tokens = 0
         batch = first
         for index, (number, _) in enumerate(update.batches):
             is_last = index == len(update.batches) - 1
@@ -218,6 +218,7 @@ class Trainer:
                 (loss.smoothed * (self.team.size / update.target_tokens)).backward()
             plain += loss.plain
             source_tokens += batch.source.id_N.numel()
+            target_tokens += batch.label_slot_Y.numel()
             if not is_last:
                 batch = next(rest)
         if own.clip:
@@ -225,9 +226,10 @@ class Trainer:
         rate = learning_rate(self.step + 1, own.peak_learning_rate, own.warmup_steps)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        self.optimizer.step()
+        with self._told_what_to_lower(batch):
+            self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        return plain, source_tokens
+        return Taken(plain, source_tokens, target_tokens, rate)
 
     def _only_last_syncs(self, is_last: bool) -> contextlib.AbstractContextManager[None]:
         if is_last or not isinstance(self.parallel, DistributedDataParallel):
@@ -245,7 +247,7 @@ class Trainer:
         try:
             yield
         except (MemoryError, torch.OutOfMemoryError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and "memory" not in str(error):
+            if isinstance(error, RuntimeError) and not _OUT_OF_MEMORY.search(str(error)):
                 raise
             examples, target = batch.target_BS.shape
             raise TrainingFailed(
@@ -256,58 +258,70 @@ class Trainer:
             ) from error
 
     @torch.no_grad()
-    def validation_loss(self, reader: SplitReader) -> float:
+    def validation_loss(self, reader: SplitReader, to: TextIO) -> float:
         """Nats a subword of the leads of some examples, without smoothing and dropout."""
         own, team = self.settings.train, self.team
-        lengths = reader.lengths()
-        order = lengths.source.argsort(kind="stable")
-        cut = [order[b] for b in token_batches(lengths.source[order], own.batch_tokens)]
-        loader = Loader(reader, 0, team.device)
+        lengths = kept_lengths(reader, self.run / "lengths-validation.npz", team, to)
+        cut = batches_in_turn(lengths, own.batch_tokens)
+        mine = iter(np.array_split(np.arange(len(cut)), team.size)[team.rank].tolist())
+        loader = Loader(reader, own.loader_workers, team.device)
         self.model.eval()
         sums = torch.zeros(2, dtype=torch.float64, device=team.device)
-        for batch in loader.load(iter(cut[team.rank :: team.size])):
-            with self._told_what_to_lower(batch), self._autocast():
-                loss = self.model(batch.to(team.device))
-            sums += torch.stack([loss.plain.double(), sums.new_tensor(batch.label_slot_Y.numel())])
+        with contextlib.closing(loader.load(cut[number] for number in mine)) as batches:
+            for batch in batches:
+                with self._told_what_to_lower(batch), self._autocast():
+                    loss = self.model(batch.to(team.device))
+                sums[0] += loss.plain
+                sums[1] += batch.label_slot_Y.numel()
         total, count = team.sum(sums).tolist()
         return float(total / count)
 
     def _validate(self, curve: Curve) -> None:
         if self.validation is None:
             return
-        loss = self.validation_loss(self.validation)
-        curve.validated(self.step, loss)
+        loss = self.validation_loss(self.validation, curve.to)
+        self._check_number(loss)
         if self.team.is_first:
-            weights = self.model.summarizer.state_dict()
-            new = Best(loss, self.step)
-            keep = self.settings.train.keep_best
-            self.best = save_best(self.run, self.settings, weights, self.best, new, keep)
+            weights, keep = self.model.summarizer.state_dict(), self.settings.train.keep_best
+            save_best(self.run, self.settings, weights, Best(loss, self.step), keep)
+            curve.validated(self.step, loss)
+            forget_others(self.run, self.best)
 
-    def _save(self) -> None:
+    def _save(self, curve: Curve) -> None:
+        pending = curve.pending()
         if self.team.is_first:
             state = {
                 "model": self.model.summarizer.state_dict(),
                 "optimizer": self.optimizer.state_dict(),
                 "step": self.step,
                 "place": tuple(self.place),
-                "best": [tuple(b) for b in self.best],
+                "pending": tuple(pending),
             }
             save_progress(self.run, self.settings, state)
-            forget_others(self.run, self.best)
         self.team.wait()
 
 
 class Stopping:
-    """Whether someone asked the run to stop; a signal handler says so through `asked`."""
+    """Whether someone asked the run to stop; a signal handler says so through `asked_at`."""
 
     def __init__(self) -> None:
-        self.asked = False
+        self.asked_at: float | None = None  # on the monotonic clock
 
     def now(self, team: Team) -> bool:
         """Whether any process of the team was asked; all find the same."""
-        if team.size == 1:
-            return self.asked
-        return bool(team.sum(torch.tensor(float(self.asked), device=team.device)) > 0)
+        return team.any(self.asked_at is not None)
+
+
+def _told_of_processes(error: RuntimeError) -> Exception:
+    """What a process says whose helper or companion is gone; any other error as it is."""
+    text = str(error)
+    if "DataLoader worker" in text:
+        return TrainingFailed(
+            f"a process that makes batches is gone ({text.splitlines()[0]}): lower "
+            "--loader-workers if memory ran out"
+        )
+    is_team = isinstance(error, distributed.DistError) or "gloo" in text
+    return TrainingFailed("another process of this training is gone") if is_team else error
 
 
 def _check_same(before: RunSettings, now: RunSettings, run: Path) -> None:

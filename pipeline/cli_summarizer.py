@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from models.batches import SplitReader
     from models.configs import RunSettings
     from models.train import Stopping
+
+_SAME_SIGNAL_SECONDS = 2.0  # a launcher passes on the Ctrl-C that its terminal sent to all
 
 MODEL_FLAGS = {
     "width": "of token vectors",
@@ -41,7 +44,7 @@ MODEL_FLAGS = {
 }
 TRAIN_FLAGS = {
     "steps": "updates in all",
-    "batch_tokens": "source subwords of a batch, with padding, at most",
+    "batch_tokens": "subwords of a batch, of sources or leads, with padding, at most",
     "update_batches": "batches an update, over all processes (default one each)",
     "peak_learning_rate": "reached at the end of the warm-up",
     "warmup_steps": "updates of rising learning rate",
@@ -73,7 +76,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
     """Train a summarizer from the shards of a dataset.
 
     The same command goes on where a run stopped, to the same weights. Ctrl-C and SIGTERM save
-    first. Several GPUs: torchrun --nproc-per-node N -m pipeline.cli train summarizer ...
+    first. Several GPUs: torchrun --standalone --nproc-per-node N -m pipeline.cli train ...
     """
     from models.batches import SplitReader
     from models.checkpoints import prepare_run
@@ -90,17 +93,12 @@ def train_summarizer(args: argparse.Namespace) -> int:
     team = join_team(device_of(args.device))
     stopping = Stopping()
     try:
+        validation = _validation(args.data, settings)
+        trainer = Trainer(args.out, settings, SplitReader(train, *shape), validation, team)
         if team.is_first:
             prepare_run(args.out, settings, vocab, args.data)
         team.wait()
         with _saving_on_signals(stopping):
-            trainer = Trainer(
-                args.out,
-                settings,
-                SplitReader(train, *shape),
-                _validation(args.data, settings),
-                team,
-            )
             trainer.fit(sys.stderr, stopping)
     except TrainingFailed as error:
         raise JobFailed(str(error)) from error
@@ -166,11 +164,13 @@ def _config(path: Path) -> dict[str, Any]:
 def _saving_on_signals(stopping: "Stopping") -> Iterator[None]:
     """SIGTERM and the first Ctrl-C ask for a checkpoint; a second Ctrl-C ends at once."""
 
-    def ask(*_: Any) -> None:
-        if stopping.asked:
+    def ask(number: int, _: Any) -> None:
+        now = time.monotonic()
+        if stopping.asked_at is None:
+            stopping.asked_at = now
+            sys.stderr.write("\nstopping after this update, with a checkpoint\n")
+        elif number == signal.SIGINT and now - stopping.asked_at > _SAME_SIGNAL_SECONDS:
             os._exit(INTERRUPTED)
-        stopping.asked = True
-        sys.stderr.write("\nsaving after this update\n")
 
     before = {s: signal.signal(s, ask) for s in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -5,9 +5,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from models import batches
 from models.batches import SplitReader
 from models.configs import ModelSettings, SourceSettings
 from ranker.shards import split_shards
+from ranker.vocab import END_OF_TITLE, UNKNOWN
 
 HT = ModelSettings()
 SOURCE = SourceSettings(source_tokens=150, max_paragraphs=4, lead_tokens=20)
@@ -48,15 +50,6 @@ def test_lengths_are_those_of_batches(reader):
         assert batch.label_slot_Y.numel() == lengths.target[number]
 
 
-def test_lengths_are_kept_and_read_again_for_other_cuts(topics, reader, tmp_path):
-    cache = tmp_path / "lengths.npz"
-    first = reader.lengths(cache)
-    assert np.array_equal(reader.lengths(cache).source, first.source)
-    cut = SourceSettings(source_tokens=40)
-    other = SplitReader(split_shards(str(topics), "train"), HT, cut)
-    assert other.lengths(cache).source.max() == 40
-
-
 def test_graphs_come_with_the_paragraphs_that_were_kept(topics):
     settings = ModelSettings(graph="similarity")
     reader = SplitReader(split_shards(str(topics), "train"), settings, SOURCE)
@@ -69,6 +62,70 @@ def test_a_reader_travels_without_what_it_has_read(reader):
     reader.batch(np.array([0]))
     again = pickle.loads(pickle.dumps(reader))
     assert again.batch(np.array([0])).source.id_N.equal(reader.batch(np.array([0])).source.id_N)
+
+
+def test_what_is_kept_in_memory_has_a_bound(topics, tmp_path, monkeypatch):
+    """However small the last row group of a shard is."""
+    monkeypatch.setattr(batches, "LANES", 1)
+    monkeypatch.setattr(batches, "POOL_ROWS", 20)
+    table = pq.read_table(topics / "examples" / "train-00000-of-00001.parquet").slice(0, 101)
+    pq.write_table(table, tmp_path / "train-00000-of-00001.parquet", row_group_size=10)
+    reader = SplitReader(split_shards(str(tmp_path), "train"), HT, SOURCE)
+    for number in range(101):
+        reader.batch(np.array([number]))
+        kept = [reader.groups[i].rows for i in reader._cache]
+        assert sum(kept) <= 30
+    assert len(kept) == 3
+
+
+def edited(topics, folder, change):
+    """The training shard with changed rows, in a folder of its own."""
+    table = pq.read_table(topics / "examples" / "train-00000-of-00001.parquet").slice(0, 8)
+    rows = table.to_pylist()
+    change(rows)
+    path = folder / "train-00000-of-00001.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+    return SplitReader(split_shards(str(folder), "train"), HT, SOURCE)
+
+
+def test_examples_of_little_or_nothing_are_read(topics, tmp_path):
+    def change(rows):
+        rows[0] |= {"title_ids": [], "paragraph_ids": [], "lead_ids": []}
+        rows[1]["paragraph_ids"] = [[], [], [7], []]
+        rows[7] |= {"title_ids": [8] * 500, "lead_ids": [9] * 500}
+
+    reader = edited(topics, tmp_path, change)
+    lengths = reader.lengths()
+    batch = reader.batch(np.array([0, 1, 7]))
+    assert lengths.source[[0, 1, 7]].sum() == batch.source.id_N.numel()
+    assert (lengths.source[0], lengths.target[0]) == (1, 1)
+    assert batch.source.id_N[0] == END_OF_TITLE
+    title = rows_of(topics)[1]["title_ids"]
+    of_second = batch.source.id_N[1 : lengths.source[1] + 1].tolist()
+    assert of_second == [*title, END_OF_TITLE, UNKNOWN, 7, UNKNOWN]
+    assert (lengths.source[7], lengths.target[7]) == (150, 21)
+
+
+def test_ids_of_another_vocabulary_name_the_shard(topics, tmp_path):
+    def change(rows):
+        rows[3]["lead_ids"][0] = HT.vocab_size
+
+    reader = edited(topics, tmp_path, change)
+    with pytest.raises(ValueError, match=r"train-00000.*32,000"):
+        reader.batch(np.array([0]))
+
+
+def test_data_that_cannot_be_read_names_the_shard(topics, tmp_path):
+    reader = edited(topics, tmp_path, lambda rows: None)
+    path = tmp_path / "train-00000-of-00001.parquet"
+    group = pq.read_metadata(path).row_group(0)
+    columns = [group.column(i) for i in range(group.num_columns)]
+    start = next(c for c in columns if c.path_in_schema.startswith("lead_ids")).data_page_offset
+    whole = bytearray(path.read_bytes())
+    whole[start : start + 60] = bytes(60)
+    path.write_bytes(whole)
+    with pytest.raises(OSError, match=r"train-00000.*row group 0"):
+        reader.batch(np.array([0]))
 
 
 def test_rows_without_ids_name_the_shard(topics, tmp_path):

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 from models import plan
 from models.configs import TrainSettings
 from models.distributed import Team
-from models.plan import Lengths, Place, batches_from, epoch_batches, pools_of, token_batches
+from models.plan import (
+    Lengths,
+    Place,
+    batches_from,
+    batches_in_turn,
+    epoch_batches,
+    pools_of,
+    token_batches,
+)
 from models.train import updates
 
 
@@ -34,6 +42,24 @@ def test_seed_and_epoch_decide_the_order(lengths):
     assert order(1, 0) == order(1, 0)
     assert order(1, 0) != order(2, 0)
     assert order(1, 0) != order(1, 1)
+
+
+def test_long_leads_keep_to_the_budget_too(lengths):
+    long = lengths._replace(target=lengths.target * 20)
+    for batch in epoch_batches(long, 400, seed=1, epoch=0):
+        assert len(batch) == 1 or len(batch) * long.target[batch].max() <= 400
+
+
+def test_a_pass_in_turn_reads_each_row_group_once(lengths):
+    batches = batches_in_turn(lengths, 400)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(len(lengths.source)))
+    assert all(len(b) * lengths.source[b].max() <= 400 for b in batches)
+    ends = np.cumsum(lengths.group_rows)
+    groups = [np.searchsorted(ends, batch, side="right") for batch in batches]
+    spans = [(g.min(), g.max()) for g in groups]
+    rows = [lengths.group_rows[low : high + 1].sum() for low, high in spans]
+    assert max(rows) <= 60 + lengths.group_rows.max()
+    assert all(high >= low for (_, high), (low, _) in zip(spans[40:], spans, strict=False))
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=30), st.integers(1, 200))

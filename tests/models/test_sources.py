@@ -3,7 +3,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.configs import SourceSettings
-from models.sources import Examples, flat_source, hierarchical_source, source_lengths, source_of
+from models.sources import (
+    Examples,
+    flat_source,
+    hierarchical_source,
+    readable,
+    source_lengths,
+    source_of,
+)
 from ranker.ragged import ragged
 
 IDS = st.lists(st.integers(6, 90), max_size=9)
@@ -47,11 +54,28 @@ def test_lengths_are_those_of_the_sources(rows, settings, model):
     numbers = np.array([len(p) for p in paragraphs])
     flat = ragged([ids for lists in paragraphs for ids in lists])
     examples = Examples(ragged(titles), ragged(titles), flat, np.cumsum(numbers) - numbers, numbers)
-    sources = [
-        source_of(examples.title(e), examples.paragraphs_of(e, 9), model, settings)
-        for e in range(len(rows))
-    ]
+    read = readable(examples, model, settings)
+    sources, read_sources = (
+        [source_of(es.title(e), es.paragraphs_of(e), model, settings) for e in range(len(rows))]
+        for es in (examples, read)
+    )
+    assert list(map(plain, sources)) == list(map(plain, read_sources))
     assert [sum(map(len, s)) for s in sources] == source_lengths(examples, model, settings).tolist()
     assert all(len(ids) for source in sources for ids in source)
     if model == "ht":
         assert all(len(source) <= settings.max_paragraphs for source in sources)
+
+
+def test_no_more_is_kept_than_is_read():
+    paragraphs = [[7] * 10 for _ in range(50)]
+    examples = Examples(
+        ragged([[1], [2]]),
+        ragged([[], []]),
+        ragged(paragraphs * 2),
+        np.array([0, 50]),
+        np.array([50, 50]),
+    )
+    settings = SourceSettings(max_paragraphs=30, paragraph_tokens=4, source_tokens=22)
+    assert readable(examples, "ht", settings).paragraphs.lengths.tolist() == [4] * 12
+    assert readable(examples, "ft", settings).paragraphs.lengths.tolist() == [10] * 6
+    assert len(readable(examples, "ht", settings).paragraphs.ids) == 48

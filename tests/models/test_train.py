@@ -1,5 +1,6 @@
 import io
 import json
+import math
 import os
 import shutil
 import signal
@@ -11,8 +12,9 @@ import numpy as np
 import pytest
 import torch
 
+from models import curve as curve_module
 from models.batches import SplitReader
-from models.checkpoints import Best, averaged, best_path, choose, save_best
+from models.checkpoints import Best, averaged, best_of, choose, forget_others, save_best
 from models.configs import changed, to_json
 from models.distributed import Team
 from models.train import Model, Stopping, Trainer, TrainingFailed
@@ -65,21 +67,82 @@ def test_one_batch_is_learned_by_heart(form, trainer):
 def test_a_run_that_goes_on_ends_like_one_undisturbed(trainer, tmp_path):
     whole = trainer("whole")
     whole.fit(io.StringIO(), Stopping())
-    stopping = Stopping()
     first = trainer("parts")
 
-    class StopAt3(Stopping):
-        def now(self, team):
-            return first.step == 3
-
-    first.fit(io.StringIO(), StopAt3())
+    first.fit(io.StringIO(), StopAt(first, 3))
     assert first.step == 3
     second = trainer("parts")
     assert second.step == 3
-    second.fit(io.StringIO(), stopping)
+    second.fit(io.StringIO(), Stopping())
     assert_same_weights(weights(second), weights(whole))
     assert curve(tmp_path / "parts") == curve(tmp_path / "whole")
     assert [line["step"] for line in curve(tmp_path / "whole") if "loss" in line] == [*range(1, 9)]
+
+
+class StopAt(Stopping):
+    """Asks for a stop at a step, or not at all before a step that a run goes on to."""
+
+    def __init__(self, trainer, step):
+        super().__init__()
+        self.trainer, self.step = trainer, step
+
+    def now(self, team):
+        return self.trainer.step == self.step
+
+
+@pytest.mark.parametrize("step", [2, 4, 5])
+def test_a_stop_between_rows_of_the_log_changes_none(step, trainer, tmp_path):
+    """Nor one at a step whose validation is then still to come."""
+    changes = {"log_every": 3, "steps": 7}
+    trainer("whole", **changes).fit(io.StringIO(), Stopping())
+    first = trainer("parts", **changes)
+    first.fit(io.StringIO(), StopAt(first, step))
+    trainer("parts", **changes).fit(io.StringIO(), Stopping())
+    assert curve(tmp_path / "parts") == curve(tmp_path / "whole")
+    assert best_of(tmp_path / "parts") == best_of(tmp_path / "whole")
+
+
+def test_a_kill_in_a_validation_loses_nothing(trainer, tmp_path, monkeypatch):
+    trainer("whole").fit(io.StringIO(), Stopping())
+    first = trainer("parts")
+
+    def die(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(first, "validation_loss", die)
+    with pytest.raises(KeyboardInterrupt):
+        first.fit(io.StringIO(), Stopping())
+    second = trainer("parts")
+    assert second.step == 4
+    second.fit(io.StringIO(), Stopping())
+    assert curve(tmp_path / "parts") == curve(tmp_path / "whole")
+
+
+def test_more_steps_go_on_from_the_last(trainer, tmp_path):
+    trainer("parts", steps=3).fit(io.StringIO(), Stopping())
+    longer = trainer("parts")
+    longer.fit(io.StringIO(), Stopping())
+    whole = trainer("whole")
+    whole.fit(io.StringIO(), Stopping())
+    assert_same_weights(weights(longer), weights(whole))
+    trainer("parts", steps=2).fit(io.StringIO(), Stopping())  # is past that already
+
+
+def test_progress_is_told_in_time_not_in_steps(trainer, monkeypatch):
+    monkeypatch.setattr(curve_module, "_PLAIN_LINE_EVERY_SECONDS", 0.0)
+    told = io.StringIO()
+    trainer(log_every=100, steps=3, validate_every=100).fit(told, Stopping())
+    lines = told.getvalue().splitlines()
+    assert [line.split()[1] for line in lines] == ["1/3", "2/3", "3/3", "3"]
+    assert all("tokens/s" in line and "left" in line for line in lines[:3])
+
+
+def test_a_validation_that_is_no_number_ends_the_run(trainer, tmp_path, monkeypatch):
+    made = trainer()
+    monkeypatch.setattr(made, "validation_loss", lambda *_: math.nan)
+    with pytest.raises(TrainingFailed, match="step 4: the loss is no number"):
+        made.fit(io.StringIO(), Stopping())
+    assert not best_of(tmp_path / "run")
 
 
 def test_an_update_is_the_same_in_one_batch_or_two(trainer):
@@ -98,12 +161,16 @@ def test_an_update_is_the_same_in_one_batch_or_two(trainer):
 
 
 def test_the_best_validations_are_kept_on_disk(run_settings, tmp_path):
-    kept = []
     for step, loss in enumerate([3.0, 2.0, 2.5, 1.0], 1):
         state = {"w": torch.full((2,), float(step))}
-        kept = save_best(tmp_path, run_settings, state, kept, Best(loss, step), keep=2)
-    assert kept == [Best(1.0, 4), Best(2.0, 2)]
-    assert best_path(tmp_path, 4).exists()
+        save_best(tmp_path, run_settings, state, Best(loss, step), keep=2)
+        with (tmp_path / "log.jsonl").open("a") as log:
+            log.write(json.dumps({"step": step, "validation_loss": loss}) + "\n")
+        forget_others(tmp_path, best_of(tmp_path, 2))
+    assert best_of(tmp_path) == [Best(1.0, 4), Best(2.0, 2)]
+    assert sorted(p.name for p in (tmp_path / "best").iterdir()) == [
+        "step-00000002.pt", "step-00000004.pt",
+    ]  # fmt: skip
 
 
 def test_weights_are_averaged():

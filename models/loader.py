@@ -1,0 +1,68 @@
+"""Batches made ahead by other processes, so that a GPU does not wait for them."""
+
+import contextlib
+import signal
+from collections.abc import Generator, Iterator
+
+import torch
+from torch.utils.data import DataLoader
+
+from models.batches import Batch, SplitReader
+from ranker.ragged import Ints
+
+BATCHES_AHEAD = 4  # of each worker
+
+
+class Loader:
+    """Batches of this process; its workers keep no state but what they have read."""
+
+    def __init__(self, reader: SplitReader, workers: int, device: torch.device) -> None:
+        self._reader, self._workers, self._pin = reader, workers, device.type == "cuda"
+
+    def __getitem__(self, examples: Ints) -> Batch | Exception:
+        """A batch, or what is wrong with its data: a worker that raises it hides its words."""
+        try:
+            return self._reader.batch(examples)
+        except (ValueError, OSError) as error:
+            return error
+
+    def load(self, wanted: Iterator[Ints]) -> Generator[Batch, None, None]:
+        """The batches of these examples, in order; closing it ends the workers."""
+        loader: DataLoader[Batch | Exception] = DataLoader(
+            self,  # type: ignore[arg-type]
+            sampler=_Once(wanted),
+            batch_size=None,
+            num_workers=self._workers,
+            prefetch_factor=BATCHES_AHEAD if self._workers else None,
+            # workers of a fork server would outlive a killed run, forked ones may hang
+            multiprocessing_context="spawn" if self._workers else None,
+            pin_memory=self._pin,
+        )
+        with _signals_held():
+            batches = iter(loader)
+        try:
+            for batch in batches:
+                if isinstance(batch, Exception):
+                    raise batch
+                yield batch
+        finally:
+            if self._workers:
+                batches._shutdown_workers()  # type: ignore[attr-defined]
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Processes started meanwhile never see Ctrl-C or SIGTERM: the run ends them after its save."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _Once:
+    def __init__(self, items: Iterator[Ints]) -> None:
+        self._items = items
+
+    def __iter__(self) -> Iterator[Ints]:
+        return self._items
