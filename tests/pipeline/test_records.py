@@ -27,6 +27,10 @@ ALL = [
     (records.Wanted("http://u.example/", "a", "search", 3), records.WANTED),
     (records.Capture("u", "s", "c", "w", 1, 2, "d", "m", 200, "t", 0), records.CAPTURE),
     (records.Dropped("record", None, None, "scan", "bad_record", "w", 7), records.DROPPED),
+    (records.Query(1 << 40, "T", "T s"), records.QUERY),
+    (records.Candidate(1 << 40, 1.25, "http://u.example/", "https://u.example"), records.CANDIDATE),
+    (records.Outcome("u", "fetched", "", 200, "f", "live-00000.warc.gz", "t"), records.OUTCOME),
+    (records.Outcome("u", "dns_failed", "d", None, None, "", "t"), records.OUTCOME),
     (records.Sizes("a", 1, 2, 3, 4, 5, 6, 7, 8, 0.5), records.SIZES),
     (EXAMPLE, records.EXAMPLE),
 ]

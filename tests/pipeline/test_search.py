@@ -226,6 +226,19 @@ def test_titles_without_words_are_told_and_bad_calls_too(tmp_path, crawl, capsys
     assert main([*words, "--results", "0"]) == 2
 
 
+@pytest.mark.slow
+def test_real_pages_are_found(real_data, tmp_path):
+    """Of the pages that mention a title, as another search found them, nearly all are found."""
+    text = (real_data / "search-results-dev.jsonl").read_text()
+    wanted = {row["title"]: row["urls"] for row in map(json.loads, text.splitlines())}
+    crawl = real_data / "pages-dev.warc.gz"
+    results = search_titles(tmp_path, crawl, "\n".join(wanted))
+    found = {line["title"]: set(map(canonical_url, line["urls"])) for line in results}
+    web = {(t, canonical_url(u)) for t, urls in wanted.items() for u in urls if u[:4] == "http"}
+    assert len(web) == 35
+    assert sum(url in found[title] for title, url in web) >= 30
+
+
 def test_files_to_count_in_are_spread_evenly():
     assert sample([0, 1, 2, 3, 4, 5], 3) == [0, 2, 4]
     assert sample([0, 1], 64) == [0, 1]
