@@ -1,6 +1,7 @@
 """How well and how fast extractors find the main text of marked pages: a table, a JSON line.
 
-    python benchmarks/extraction.py PAGES.jsonl.gz [--held-out] [--pictures FILE.png]
+    python benchmarks/extraction.py PAGES.jsonl.gz [--held-out] [--unmarked CRAWL.warc.gz]
+        [--pictures FILE.png]
 
 Our extractors and every peer that is installed run over the same pages in one process. Time is
 CPU time a page, the best of the runs. On the pages that the fast extractor was trained on, use
@@ -9,16 +10,16 @@ CPU time a page, the best of the runs. On the pages that the fast extractor was 
 
 import argparse
 import json
+import os
 import platform
-import sys
 import time
-from collections.abc import Callable, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 import matplotlib
 import numpy as np
+from extractors import Extractor, installed_extractors
 from marked_pages import (
     MarkedPage,
     bootstrap_interval,
@@ -26,127 +27,24 @@ from marked_pages import (
     precision_recall,
     read_marked_pages,
 )
-from train_extractor import block_coverage, held_out_models
+from train_extractor import block_coverage, held_out_models, read_unmarked_pages
 from train_extractor import extract as extract_with
 
 from crawl.blocks import read_blocks
-from crawl.errors import BadPage
-from crawl.html import extract_paragraphs
 from crawl.main_text import Model, main_blocks
-from crawl.paragraphs import drop_reason
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
-Extractor = Callable[[bytes], str]
 WORST = 10
-
-
-def ours(name: str, filtered: bool = False) -> Extractor:
-    """One of our extractors, with or without the paragraph filter."""
-
-    def extract(html: bytes) -> str:
-        try:
-            paragraphs = extract_paragraphs(html, "utf-8", name)
-        except BadPage:
-            return ""
-        return "\n".join(p for p in paragraphs if not filtered or drop_reason(p) is None)
-
-    return extract
-
-
-def _html_parser_walk(html: bytes) -> str:
-    from bs4 import BeautifulSoup
-
-    return BeautifulSoup(html, "html.parser").get_text(" ")
-
-
-def _lxml_text(html: bytes) -> str:
-    from bs4 import BeautifulSoup
-
-    return BeautifulSoup(html, "lxml").get_text(" ")
-
-
-def _selectolax(html: bytes) -> str:
-    from selectolax.lexbor import LexborHTMLParser
-
-    body = LexborHTMLParser(html).body
-    return body.text(separator=" ") if body is not None else ""
-
-
-def _resiliparse(html: bytes) -> str:
-    from resiliparse.extract.html2text import extract_plain_text
-
-    return str(extract_plain_text(html.decode(), main_content=True))
-
-
-def _resiliparse_strict(html: bytes) -> str:
-    from resiliparse.extract.html2text import extract_plain_text
-
-    text = html.decode()
-    return str(
-        extract_plain_text(
-            text, main_content=True, list_bullets=False, alt_texts=False, comments=False,
-            post_meta=False,
-        )
-    )  # fmt: skip
-
-
-def _trafilatura(fast: bool) -> Extractor:
-    def extract(html: bytes) -> str:
-        from trafilatura import extract as peer
-
-        return peer(html.decode(), fast=fast, include_comments=False) or ""
-
-    return extract
-
-
-def _justext(html: bytes) -> str:
-    import justext
-
-    if not html.strip():
-        return ""
-    paragraphs = justext.justext(html, justext.get_stoplist("English"))
-    return "\n".join(p.text for p in paragraphs if not p.is_boilerplate)
-
-
-PEERS: dict[str, tuple[str, Extractor]] = {
-    "BeautifulSoup html.parser, all text": ("bs4", _html_parser_walk),
-    "BeautifulSoup lxml, all text": ("bs4", _lxml_text),
-    "selectolax lexbor, all text": ("selectolax", _selectolax),
-    "resiliparse, main content": ("resiliparse", _resiliparse),
-    "resiliparse, main content, no extras": ("resiliparse", _resiliparse_strict),
-    "trafilatura, fast": ("trafilatura", _trafilatura(True)),
-    "trafilatura": ("trafilatura", _trafilatura(False)),
-    "jusText, English": ("justext", _justext),
-}
-
-
-def installed_extractors() -> dict[str, Extractor]:
-    """Ours and the peers that can be imported."""
-    extractors: dict[str, Extractor] = {
-        "fast": ours("fast"),
-        "fast + paragraph filter": ours("fast", filtered=True),
-        "soup": ours("soup"),
-        "soup + paragraph filter": ours("soup", filtered=True),
-    }
-    for name, (module, extract) in PEERS.items():
-        try:
-            import_module(module)
-        except ImportError:
-            print(f"not installed: {name}", file=sys.stderr)
-        else:
-            extractors[name] = extract
-    return extractors
 
 
 def measure(extract: Extractor, pages: Sequence[MarkedPage], runs: int) -> tuple[float, np.ndarray]:
     """Milliseconds a page, and precision and recall of each page."""
-    payloads = [page.html.encode() for page in pages]
     seconds = []
     for _ in range(runs):
         start = time.process_time()
-        texts = [extract(payload) for payload in payloads]
+        texts = [extract(page.html) for page in pages]
         seconds.append(time.process_time() - start)
     scores = [precision_recall(t, p.text) for t, p in zip(texts, pages, strict=True)]
     return min(seconds) / len(pages) * 1e3, np.array(scores)
@@ -194,17 +92,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pages", type=Path)
     parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--unmarked", type=Path, help="pages to train on too, with --held-out")
     parser.add_argument("--pictures", type=Path)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
     pages = read_marked_pages(options.pages)
-    size = np.mean([len(page.html.encode()) for page in pages]) / 1e3
-    versions = f"Python {platform.python_version()}, selectolax {version('selectolax')}"
-    print(f"{len(pages)} pages of {size:.0f} KB; {platform.machine()}, {versions}\n")
+    size = np.mean([len(page.html) for page in pages]) / 1e3
+    machine = (
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"selectolax {version('selectolax')}"
+    )
+    print(f"{len(pages)} pages of {size:.0f} KB; {machine}\n")
     print("| extractor | CPU ms a page | F1 | 95 % of resampled pages | precision | recall |")
     print("| --- | --- | --- | --- | --- | --- |")
     rows = []
-    models = held_out_models(pages) if options.held_out or options.pictures else []
+    models: list[Model] = []
+    if options.held_out or options.pictures:
+        unmarked = read_unmarked_pages(options.unmarked) if options.unmarked else []
+        models = held_out_models(pages, unmarked)
     for name, extract in installed_extractors().items():
         milliseconds, scores = measure(extract, pages, options.runs)
         if options.held_out and name == "fast":
@@ -226,7 +131,8 @@ def main() -> None:
     if options.pictures:
         worst = draw_worst(pages, models, held_out_scores(pages, models), options.pictures)
         print("\nworst:", ", ".join(worst))
-    print(json.dumps({"pages": len(pages), "held_out": options.held_out, "rows": rows}))
+    facts = {"benchmark": "extraction", "pages": len(pages), "held_out": options.held_out}
+    print(json.dumps({**facts, "rows": rows, "machine": machine}))
 
 
 if __name__ == "__main__":

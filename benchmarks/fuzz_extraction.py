@@ -115,7 +115,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--extractor", default="fast")
     options = parser.parse_args()
-    sources = [page.html.encode() for page in read_marked_pages(options.pages)]
+    sources = [page.html for page in read_marked_pages(options.pages)]
     sources = [page for page in sources if len(page) <= MAX_PAGE_BYTES]
     outcomes: Counter[str] = Counter()
     slowest, failures = 0.0, 0

@@ -17,10 +17,10 @@ _WORD = re.compile(r"\w+")
 
 
 class MarkedPage(NamedTuple):
-    """A page and its main text."""
+    """A page in UTF-8 and its main text."""
 
     id: str
-    html: str
+    html: bytes
     text: str
 
 
@@ -29,7 +29,10 @@ def read_marked_pages(path: Path) -> list[MarkedPage]:
     data = path.read_bytes()
     lines = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     rows = (json.loads(line) for line in lines.splitlines() if line.strip())
-    return [MarkedPage(str(row["id"]), row["html"], row["text"]) for row in rows]
+    return [
+        MarkedPage(str(row["id"]), row["html"].encode("utf-8", "replace"), row["text"])
+        for row in rows
+    ]
 
 
 def words(text: str) -> list[str]:

@@ -4,284 +4,220 @@ One pass over the tree of lexbor, a parser that mends markup as browsers do.
 """
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from crawl.folding import fold
+from crawl.hints import BIT_BY_TAG, hints
 
-_SKIPPED_TAGS = frozenset((
-    "script", "style", "template", "noscript", "head", "title", "svg", "iframe", "object", "embed",
-    "applet", "canvas", "audio", "video", "map", "select", "textarea", "button", "input",
-    "datalist", "noframes", "noembed", "annotation", "annotation-xml", "rp", "rt", "dialog",
-    "optgroup", "option", "progress", "meter", "area", "img", "amp-img", "source", "wbr",
+_BLOCK, _TEXT, _INLINE, _LINK, _BREAK, _LEFT_OUT, _BOX = range(7)
+_LEFT_OUT_TAGS = (
+    "script", "style", "template", "noscript", "head", "title", "map", "datalist", "noframes",
+    "noembed", "annotation", "annotation-xml", "rp", "rt", "dialog", "area", "source", "wbr",
     "-comment", "!doctype",
-))  # fmt: skip
-_INLINE_TAGS = frozenset((
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
+)  # fmt: skip
+_FURNITURE_TAGS = ("nav", "footer", "aside")
+_FURNITURE_ROLES = ("navigation", "contentinfo", "complementary", "search", "menu", "menubar")
+_BOX_TAGS = (  # left out too, but what stands on both sides of one is two words
+    "svg", "iframe", "object", "embed", "applet", "canvas", "audio", "video", "select", "textarea",
+    "button", "input", "optgroup", "option", "progress", "meter", "img", "amp-img",
+)  # fmt: skip
+_INLINE_TAGS = (
+    "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
     "font", "i", "ins", "kbd", "label", "mark", "math", "nobr", "output", "picture", "q", "ruby",
     "rb", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var",
     "msup", "msub", "mi", "mo", "mn", "mrow", "mfrac", "msqrt", "mtext", "semantics", "mstyle",
     "mspace", "munder", "mover", "munderover", "msubsup", "mfenced", "mpadded", "mtable", "mtr",
     "mtd",
-))  # fmt: skip
-
-TAG_BITS = (
-    "article", "main", "section", "aside", "header", "footer", "nav", "figure", "figcaption",
-    "form", "table", "td", "ul", "ol", "li", "blockquote", "pre", "dl", "p", "h1", "h2", "h3",
-    "h4", "div", "body",
 )  # fmt: skip
-# What class names and ids say, in the words that web designers use: parts of a name, or, after
-# "=", a whole word of it.
-HINTS = {
-    "strong": "articlebody article-body article_body entry-content entrycontent entry_content "
-    "post-content postcontent post-body post_content story-body storybody main-content "
-    "maincontent article-content articlecontent body-content page-content article-text "
-    "articletext body-text body-copy bodycopy mw-parser-output prose markdown",
-    "content": "article content entry post story text body main blog page",
-    "comment": "comment disqus respond reply discuss forum talkback",
-    "nav": "nav menu crumb paginat pager skip toolbar =toc =tab =tabs",
-    "footer": "foot copyright legal disclaimer colophon bottom",
-    "header": "header masthead topbar hero logo =top",
-    "side": "side rail widget secondary right left panel column =col",
-    "related": "relat recommend more popular trending latest also readnext read-next teaser card "
-    "feed archive headlines outbrain taboola recirc similar carousel =most",
-    "ad": "advert sponsor dfp promo banner affiliate donat =ad =ads",
-    "share": "share sharing social facebook twitter follow like newsletter subscri signup sign-up "
-    "login regist paywall email print =rss",
-    "meta": "meta byline author date time publish tag categor info credit profile source keyword "
-    "topic label badge =bio",
-    "caption": "caption figure image photo galler media video slide thumb img player embed =pic",
-    "title": "title headline heading kicker intro summary abstract excerpt =dek =lead",
-    "cookie": "cookie consent gdpr ccpa",
-    "popup": "modal popup pop-up overlay dialog alert notice message tooltip lightbox toast "
-    "notification",
-    "hidden": "hidden invisible sr-only visually screenreader screen-reader offscreen assistive "
-    "noprint d-none collaps =hide",
-    "list": "list grid index =item =items =link =links =row",
-    "quote": "quote callout fact inset note =pull =box",
-    "reference": "footnote citation reference bibliograph editsection =ref =edit",
-}
-_BIT_BY_HINT = {name: 1 << (len(TAG_BITS) + i) for i, name in enumerate(HINTS)}
-_HINT_WORDS = [(hint, text.split()) for hint, text in HINTS.items()]
-_START_CHARS = 3
-_PARTS_BY_START: dict[str, list[tuple[str, int]]] = {}
-for _hint, _words in _HINT_WORDS:
-    for _word in _words:
-        if _word[0] != "=":
-            _parts = _PARTS_BY_START.setdefault(_word[:_START_CHARS], [])
-            _parts.append((_word, _BIT_BY_HINT[_hint]))
-_BIT_BY_WORD = {w[1:]: _BIT_BY_HINT[h] for h, words in _HINT_WORDS for w in words if w[0] == "="}
-_CELLS = ("td", "th")
-MAX_NAME_CHARS = 200
-MAX_CELL_CHARS = 120  # a longer cell is text of its own, as in pages laid out by tables
-_WORD_BREAK = re.compile(r"[-_]+")
-_MAY_HIDE = frozenset(("style", "hidden", "aria-hidden"))
+_KINDS = {"-text": _TEXT, "a": _LINK, "br": _BREAK}  # all other tags are blocks
+_KINDS |= dict.fromkeys(_LEFT_OUT_TAGS, _LEFT_OUT) | dict.fromkeys(_BOX_TAGS, _BOX)
+_KINDS |= dict.fromkeys(_INLINE_TAGS, _INLINE)
+_KINDS_BUT_FURNITURE = _KINDS | dict.fromkeys(_FURNITURE_TAGS, _LEFT_OUT)
+MAX_CELL_CHARS = 120  # of a row's cells but one; others are text of their own: a layout by tables
+MAX_LONG_CELL_CHARS = 480
+MIN_SEEN_CHARS = 250  # a page that shows less may wait for a script, or have odd markup
+MIN_OTHER_CHARS = 1000
+_NO_EVENTS = LexborDocumentOptions.WO_EVENTS.value
+_MAY_HIDE = frozenset(("style", "hidden", "aria-hidden", "role"))
 _HIDDEN_STYLE = re.compile(r"display\s*+:\s*+none|visibility\s*+:\s*+hidden", re.IGNORECASE)
-_ROLES = {
-    "main": "main", "article": "article", "navigation": "nav", "complementary": "aside",
-    "contentinfo": "footer", "banner": "header", "search": "form", "form": "form",
-}  # fmt: skip
-
-_BIT_BY_TAG = {name: 1 << i for i, name in enumerate(TAG_BITS)}
-_BIT_BY_TAG |= {"h5": _BIT_BY_TAG["h4"], "h6": _BIT_BY_TAG["h4"], "th": _BIT_BY_TAG["td"]}
-_BIT_BY_TAG |= {"tr": 0, "dd": 0, "dt": 0}
-BIT_COUNT = len(TAG_BITS) + len(HINTS)
-
-
-class Block(NamedTuple):
-    """A run of text between two block boundaries."""
-
-    text: str
-    link_chars: int
-    link_count: int
-    element: int
 
 
 class Blocks(NamedTuple):
     """The text of a page in reading order, and the block elements that hold it, in tree order.
 
-    Of element i: `parents[i]` its parent (-1 for the root), `bits[i]` its own tag and hints,
-    `starts[i]` and `ends[i]` the range of blocks inside it. `tags[i]` is its tag.
+    A block is a run of text between two block boundaries: `texts[k]`, of it `link_chars[k]`
+    characters in `link_counts[k]` links, in the innermost block element `elements[k]`.
+    Of element i: `parents[i]` its parent (-1 for the root), `bits[i]` the tags and hints of it
+    and of all elements above it, `starts[i]` and `ends[i]` the range of blocks inside it.
     """
 
     title: str
-    blocks: list[Block]
+    texts: list[str]
+    link_chars: list[int]
+    link_counts: list[int]
+    elements: list[int]
+    tags: list[str]
     parents: list[int]
     bits: list[int]
     starts: list[int]
     ends: list[int]
-    tags: list[str]
 
 
-def read_blocks(html: str) -> Blocks:
-    """The page's blocks. What a reader of the page does not see is left out."""
-    parser = LexborHTMLParser(html)
-    title_node = parser.css_first("title")
-    title = fold(title_node.text()) if title_node is not None else ""
-    walk = _Walk()
+def read_blocks(html: bytes) -> Blocks:
+    """The blocks of a page in UTF-8.
+
+    What a reader does not see is left out, and menus, asides and footers, unless hardly anything
+    else is there.
+    """
+    parser = LexborHTMLParser(html, scripting=True, options=_NO_EVENTS)
     root = parser.body or parser.root
+    walk = _Walk(_title(parser))
     if root is not None:
         walk.over(root)
-    return Blocks(title, walk.blocks, walk.parents, walk.bits, walk.starts, walk.ends, walk.tags)
+        if sum(map(len, walk.blocks.texts)) < MIN_SEEN_CHARS:
+            other = _Walk(walk.blocks.title, takes_all=True)
+            other.over(root)
+            if sum(map(len, other.blocks.texts)) > MIN_OTHER_CHARS:
+                return other.blocks
+    return walk.blocks
+
+
+def _title(parser: LexborHTMLParser) -> str:
+    node = parser.head.first_child if parser.head is not None else None
+    while node is not None and node.tag != "title":
+        node = node.next
+    node = node or parser.css_first("title")
+    return fold(node.text()) if node is not None else ""
 
 
 class _Walk:
     """Goes once over a tree and gathers blocks and elements."""
 
-    def __init__(self) -> None:
-        self.blocks: list[Block] = []
-        self.parents: list[int] = [-1]
-        self.bits: list[int] = [_BIT_BY_TAG["body"]]
-        self.starts: list[int] = [0]
-        self.ends: list[int] = [0]
-        self.tags: list[str] = ["body"]
+    def __init__(self, title: str, takes_all: bool = False) -> None:
+        root_bits = [BIT_BY_TAG["body"]]
+        self.blocks = Blocks(title, [], [], [], [], ["body"], [-1], root_bits, [0], [0])
+        self._kinds = _KINDS if takes_all else _KINDS_BUT_FURNITURE
+        self._may_hide = frozenset[str]() if takes_all else _MAY_HIDE
+        self._element = 0  # the innermost that is open
         self._texts: list[str] = []
-        self._link_texts: list[str] = []
-        self._link_count = 0
+        self._link_depth = self._link_chars = self._link_count = self._break_count = 0
 
     def over(self, root: LexborNode) -> None:
         """Visit everything under `root`; no recursion, for pages nest as they like."""
-        stack: list[tuple[LexborNode, bool, bool]] = []
-        element, link_depth, break_count = 0, 0, 0
-        texts, link_texts = self._texts, self._link_texts
-        node = root.child
-        while True:
+        stack: list[tuple[LexborNode, int]] = []
+        node = root.first_child
+        while node is not None or stack:
             if node is None:
-                if not stack:
-                    break
-                node, is_block, is_link = stack.pop()
-                if is_block:
-                    if texts:
-                        self._end_block(element)
-                    self.ends[element] = len(self.blocks)
-                    element = self.parents[element]
-                elif is_link:
-                    link_depth -= 1
+                node, kind = stack.pop()
+                self._leave(kind)
                 node = node.next
                 continue
             tag = node.tag or ""
-            if tag == "-text":
-                text = node.text_content
-                if text and not text.isspace():
-                    texts.append(text)
-                    break_count = 0
-                    if link_depth:
-                        link_texts.append(text)
-                elif texts:
-                    texts.append(" ")
-                node = node.next
-                continue
-            if tag == "br":
-                break_count += 1
-                if texts:
-                    if break_count == 2:
-                        self._end_block(element)
-                    else:
-                        texts.append(" ")
-                node = node.next
-                continue
-            if tag in _SKIPPED_TAGS:
-                node = node.next
-                continue
-            attributes = node.attributes
-            if attributes and not _MAY_HIDE.isdisjoint(attributes) and _is_hidden(attributes):
-                node = node.next
-                continue
-            is_block = tag not in _INLINE_TAGS
-            is_link = tag == "a"
-            if is_block:
-                if texts:
-                    self._end_block(element)
-                self.parents.append(element)
-                hints = _hints(attributes) if attributes else 0
-                self.bits.append(_BIT_BY_TAG.get(tag, 0) | hints)
-                self.starts.append(len(self.blocks))
-                self.ends.append(0)
-                self.tags.append(tag)
-                element = len(self.parents) - 1
-            elif is_link:
-                link_depth += 1
-                self._link_count += 1
-            child = node.child
-            if child is None:
-                if is_block:
-                    self.ends[element] = len(self.blocks)
-                    element = self.parents[element]
-                elif is_link:
-                    link_depth -= 1
-                node = node.next
-            else:
-                stack.append((node, is_block, is_link))
-                node = child
-        if texts:
-            self._end_block(0)
-        self.ends[0] = len(self.blocks)
+            kind = self._kinds.get(tag, _BLOCK)
+            if kind == _TEXT:
+                if not node.is_empty_text_node:
+                    self._read(node.text_content or "")
+                elif self._texts:
+                    self._texts.append(" ")
+            elif kind == _BREAK:
+                self._break()
+            elif kind == _BOX:
+                if self._texts:
+                    self._texts.append(" ")
+            elif kind != _LEFT_OUT:
+                attributes = node.attributes
+                if not (attributes and self._hides(attributes)):
+                    self._enter(tag, kind, attributes)
+                    child = node.first_child
+                    if child is not None:
+                        stack.append((node, kind))
+                        node = child
+                        continue
+                    self._leave(kind)
+            node = node.next
+        self._end_block()
+        self.blocks.ends[0] = len(self.blocks.texts)
 
-    def _end_block(self, element: int) -> None:
+    def _hides(self, attributes: dict[str, str | None]) -> bool:
+        """Whether a reader does not see an element with these attributes, or it is furniture."""
+        if self._may_hide.isdisjoint(attributes):
+            return False
+        if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+            return True
+        if attributes.get("role") in _FURNITURE_ROLES:
+            return True
+        return bool(_HIDDEN_STYLE.search(attributes.get("style") or ""))
+
+    def _read(self, text: str) -> None:
+        self._texts.append(text)
+        self._break_count = 0
+        if self._link_depth:
+            self._link_chars += len(text)
+
+    def _break(self) -> None:
+        self._break_count += 1
+        if self._break_count == 2:  # parts paragraphs; one only parts lines
+            self._end_block()
+        elif self._texts:
+            self._texts.append(" ")
+
+    def _enter(self, tag: str, kind: int, attributes: dict[str, str | None]) -> None:
+        if kind == _BLOCK:
+            if self._texts:
+                self._end_block()
+            blocks = self.blocks
+            bits = blocks.bits[self._element] | BIT_BY_TAG.get(tag, 0)
+            blocks.bits.append(bits | hints(attributes) if attributes else bits)
+            blocks.tags.append(tag)
+            blocks.parents.append(self._element)
+            blocks.starts.append(len(blocks.texts))
+            blocks.ends.append(0)
+            self._element = len(blocks.parents) - 1
+        elif kind == _LINK:
+            self._link_depth += 1
+            self._link_count += 1
+
+    def _leave(self, kind: int) -> None:
+        if kind == _BLOCK:
+            if self._texts:
+                self._end_block()
+            element = self._element
+            self.blocks.ends[element] = len(self.blocks.texts)
+            if self.blocks.tags[element] == "tr":
+                self._join_row(element)
+            self._element = self.blocks.parents[element]
+        elif kind == _LINK:
+            self._link_depth -= 1
+
+    def _end_block(self) -> None:
         text = fold("".join(self._texts))
-        if text:
-            link_chars = sum(map(len, self._link_texts))
-            block = Block(text, min(link_chars, len(text)), self._link_count, element)
-            if self.tags[element] in _CELLS and self.blocks and self._continues_row(block):
-                block = _joined(self.blocks.pop(), block)
-            self.blocks.append(block)
         self._texts.clear()
-        self._link_texts.clear()
-        self._link_count = 0
+        if text:
+            blocks = self.blocks
+            blocks.texts.append(text)
+            blocks.link_chars.append(min(self._link_chars, len(text)))
+            blocks.link_counts.append(self._link_count)
+            blocks.elements.append(self._element)
+        self._link_chars = self._link_count = 0
 
-    def _continues_row(self, cell: Block) -> bool:
-        """Whether the last block is of a short cell of the same table row."""
-        last = self.blocks[-1]
-        return (
-            last.element != cell.element
-            and self.parents[last.element] == self.parents[cell.element]
-            and self.tags[last.element] in _CELLS
-            and len(cell.text) <= MAX_CELL_CHARS >= len(last.text) / 4
-        )
-
-
-def _joined(left: Block, right: Block) -> Block:
-    return Block(
-        f"{left.text} {right.text}",
-        left.link_chars + right.link_chars,
-        left.link_count + right.link_count,
-        left.element,
-    )
-
-
-def _is_hidden(attributes: dict[str, str | None]) -> bool:
-    if "style" in attributes and _HIDDEN_STYLE.search(attributes["style"] or ""):
-        return True
-    return "hidden" in attributes or attributes.get("aria-hidden") == "true"
-
-
-def _hints(attributes: dict[str, str | None]) -> int:
-    bits = _name_hints(attributes.get("class"), attributes.get("id"))
-    if "role" in attributes:
-        bits |= _BIT_BY_TAG.get(_ROLES.get(attributes["role"] or "", ""), 0)
-    if attributes.get("itemprop") == "articleBody":
-        bits |= _BIT_BY_HINT["strong"]
-    return bits
-
-
-@lru_cache(maxsize=1 << 14)
-def _name_hints(*names: str | None) -> int:
-    bits = 0
-    for text in names:
-        for name in (text or "")[:MAX_NAME_CHARS].lower().split():
-            bits |= _word_hints(name)
-    return bits
-
-
-@lru_cache(maxsize=1 << 16)
-def _word_hints(name: str) -> int:
-    bits = 0
-    for i in range(len(name) - _START_CHARS + 1):
-        for part, bit in _PARTS_BY_START.get(name[i : i + _START_CHARS], ()):
-            if name.startswith(part, i):
-                bits |= bit
-    for word in _WORD_BREAK.split(name):
-        bits |= _BIT_BY_WORD.get(word, 0)
-    return bits
+    def _join_row(self, row: int) -> None:
+        """Make one block of the cells of a table row that just ended, if they are short."""
+        blocks = self.blocks
+        start, end = blocks.starts[row], blocks.ends[row]
+        inside = range(row, len(blocks.parents))
+        if end - start < 2 or any(
+            blocks.ends[e] - blocks.starts[e] > 1 for e in inside if blocks.parents[e] == row
+        ):
+            return
+        *_, longest_but_one, longest = sorted(map(len, blocks.texts[start:]))
+        if longest_but_one > MAX_CELL_CHARS or longest > MAX_LONG_CELL_CHARS:
+            return
+        blocks.texts[start:] = [" ".join(blocks.texts[start:])]
+        blocks.link_chars[start:] = [sum(blocks.link_chars[start:])]
+        blocks.link_counts[start:] = [sum(blocks.link_counts[start:])]
+        del blocks.elements[start + 1 :]
+        for element in inside:
+            blocks.starts[element] = min(blocks.starts[element], start + 1)
+            blocks.ends[element] = min(blocks.ends[element], start + 1)

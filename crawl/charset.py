@@ -1,4 +1,4 @@
-"""Bytes of a page -> text: byte order mark, then HTTP header, then meta tag, then detection."""
+"""Bytes of a page -> UTF-8: byte order mark, then HTTP header, then meta tag, then detection."""
 
 import codecs
 import re
@@ -14,7 +14,7 @@ _META = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([\w:.\-]+)", re.IGNOREC
 _XML = re.compile(rb"\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.\-]+)", re.IGNORECASE)
 _PRESCAN_BYTES = 8192
 _DETECTION_BYTES = 1 << 17
-_ESCAPE = "\x1b"  # Japanese in 7 bits (ISO-2022-JP) is valid UTF-8 too
+_ESCAPE, _JAPANESE = b"\x1b", "iso2022_jp"  # in 7 bits, so that it is valid UTF-8 too
 # What browsers take these names for (WHATWG Encoding); each is a superset of what it replaces.
 _BROWSER_NAMES = {
     "ascii": "cp1252", "us-ascii": "cp1252", "iso8859-1": "cp1252", "latin-1": "cp1252",
@@ -31,8 +31,8 @@ _NO_CHARSETS = frozenset(
 )
 
 
-def decode(payload: bytes, header_charset: str | None = None) -> str:
-    """The text of a page, without NULs and lone surrogates; never raises.
+def to_utf8(payload: bytes, header_charset: str | None = None) -> bytes:
+    """The page in valid UTF-8, without byte order mark and NULs; never raises.
 
     UTF-8 is believed of a page that is valid UTF-8 whatever it declares, and disbelieved of one
     that declares it and is far from it. Where header and meta tag name two other charsets, the
@@ -40,21 +40,22 @@ def decode(payload: bytes, header_charset: str | None = None) -> str:
     """
     for bom, name in _BOMS:
         if payload.startswith(bom):
-            return payload[len(bom) :].decode(name, "replace").replace("\0", "")
-    return _decode(payload, header_charset).replace("\0", "")
-
-
-def _decode(payload: bytes, header_charset: str | None) -> str:
+            return _recoded(payload[len(bom) :], name)
     head = payload[:_PRESCAN_BYTES]
     if head.count(b"\0") * 3 > len(head):  # UTF-16 without a mark
-        return payload.decode("utf-16-le" if head[1:2] == b"\0" else "utf-16-be", "replace")
+        return _recoded(payload, "utf-16-le" if head[1:2] == b"\0" else "utf-16-be")
     try:
-        text = payload.decode("utf-8")
-        if _ESCAPE not in text or "iso2022_jp" not in _declared(head, header_charset):
-            return text
+        payload.decode("utf-8")
     except UnicodeDecodeError as error:
-        if error.start > len(payload) - 4:  # cut within its last character
-            return payload.decode("utf-8", "ignore")
+        if error.reason != "unexpected end of data":
+            return _in_other_charset(payload, head, header_charset)
+        payload = payload[: error.start]  # cut within its last character
+    if _ESCAPE in payload and _JAPANESE in _declared(head, header_charset):
+        return _recoded(payload, _JAPANESE)
+    return payload.replace(b"\0", b"")
+
+
+def _in_other_charset(payload: bytes, head: bytes, header_charset: str | None) -> bytes:
     names = _declared(head, header_charset)
     detected = ""
     if len(names) != 1:
@@ -64,8 +65,12 @@ def _decode(payload: bytes, header_charset: str | None) -> str:
     for name in names:
         text = payload.decode(name, "replace")
         if text.count("\ufffd") <= len(text) // 200:
-            return text
-    return payload.decode(detected or _detected(payload), "replace")
+            return text.replace("\0", "").encode()
+    return _recoded(payload, detected or _detected(payload))
+
+
+def _recoded(payload: bytes, charset: str) -> bytes:
+    return payload.decode(charset, "replace").replace("\0", "").encode()
 
 
 def _detected(payload: bytes) -> str:

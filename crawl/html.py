@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from crawl.charset import decode
+from crawl.charset import to_utf8
 from crawl.errors import BadPage
 from crawl.folding import fold
 from crawl.language import detect
@@ -13,7 +13,8 @@ from crawl.main_text import fast_text
 from crawl.soup import soup_text
 from crawl.trafilatura_text import trafilatura_text
 
-EXTRACTORS: dict[str, Callable[[str], tuple[str, list[str]]]] = {
+# UTF-8 -> (title, paragraphs)
+EXTRACTORS: dict[str, Callable[[bytes], tuple[str, list[str]]]] = {
     "fast": fast_text,  # main text, by our own block classifier
     "soup": soup_text,  # all visible text
     "trafilatura": trafilatura_text,  # main text, by an optional package
@@ -57,7 +58,7 @@ def read_page(payload: bytes, charset: str | None, kind: str, extractor: str) ->
     """
     if kind == "text":
         check_size(payload)
-        lines = (fold(line) for line in decode(payload, charset).splitlines())
+        lines = (fold(line) for line in to_utf8(payload, charset).decode().splitlines())
         title, paragraphs = "", [line for line in lines if line]
     else:
         title, paragraphs = _extract(payload, charset, extractor)
@@ -68,6 +69,6 @@ def read_page(payload: bytes, charset: str | None, kind: str, extractor: str) ->
 
 def _extract(payload: bytes, charset: str | None, extractor: str) -> tuple[str, list[str]]:
     check_size(payload)
-    html = decode(payload, charset)
+    html = to_utf8(payload, charset)
     check_markup(html)
     return EXTRACTORS[extractor](html)

@@ -11,10 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crawl.block_features import BIT_NAMES, NUMBER_NAMES, Features, Floats, features
+from crawl.block_features import NUMBER_NAMES, Features, Floats, features
 from crawl.blocks import Blocks, read_blocks
+from crawl.hints import BIT_NAMES
 
 MODEL_FILE = Path(__file__).with_name("main_text.json")
+TINY_PAGE_CHARS = 250
 SMALL_PAGE_CHARS = 1000
 MAX_LINK_DENSITY = 0.5
 _FURNITURE = ("nav", "footer", "aside", "form", "hint_cookie")
@@ -35,28 +37,32 @@ class Model(NamedTuple):
     rare: Floats
 
 
-def fast_text(html: str) -> tuple[str, list[str]]:
-    """(title, paragraphs of the main text): one paragraph a block, tables row by row."""
+def fast_text(html: bytes) -> tuple[str, list[str]]:
+    """(title, paragraphs of the main text) of UTF-8: one paragraph a block, tables row by row."""
     page = read_blocks(html)
     keep = main_blocks(page, default_model())
-    return page.title, [block.text for block, kept in zip(page.blocks, keep, strict=True) if kept]
+    return page.title, [text for text, kept in zip(page.texts, keep, strict=True) if kept]
 
 
 def main_blocks(page: Blocks, model: Model) -> list[bool]:
     """Whether each block is main text, as text in menus, forms, asides and footers never is.
 
-    Of a page with little text all else is; where the model finds none, all prose else is.
+    All else is on a tiny page, and all but links on a small one; where the model finds none, all
+    prose is.
     """
-    if not page.blocks:
+    if not page.texts:
         return []
     found = features(page)
-    furniture = _is_below(found, _FURNITURE)
-    keep = logits(found, model) > model.threshold
-    if found.chars[~furniture].sum() < SMALL_PAGE_CHARS:
-        keep |= found.link_density <= MAX_LINK_DENSITY
-    elif not (keep & ~furniture).any():
-        keep = found.numbers[_LOG_PROSE] > 0
-    return [bool(kept) for kept in keep & ~furniture]
+    other = ~_is_below(found, _FURNITURE)
+    keep = other & (logits(found, model) > model.threshold)
+    chars = found.chars[other].sum()
+    if chars < TINY_PAGE_CHARS:
+        keep = other
+    elif chars < SMALL_PAGE_CHARS:
+        keep |= other & (found.link_density <= MAX_LINK_DENSITY)
+    elif not keep.any():
+        keep = other & (found.numbers[_LOG_PROSE] > 0)
+    return [bool(kept) for kept in keep]
 
 
 def logits(found: Features, model: Model) -> Floats:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from crawl.blocks import Blocks, read_blocks
-from crawl.charset import decode
+from crawl.charset import to_utf8
 from crawl.errors import BadPage
 from crawl.folding import fold
 from crawl.language import detect
@@ -26,14 +26,15 @@ class PageFields(NamedTuple):
 def read_fields(payload: bytes, charset: str | None, kind: str) -> PageFields:
     """The fields of an `html` page, or of `text`, whose first line, if short, is its title.
 
-    A heading is one wherever it stands; the text is what `main_blocks` takes for it.
+    A heading is one wherever it stands but in menus, asides and footers; the text is what
+    `main_blocks` takes for it.
     Raises BadPage as `read_page` does.
     """
     check_size(payload)
-    source = decode(payload, charset)
+    source = to_utf8(payload, charset)
     headings: list[str] = []
     if kind == "text":
-        lines = [line for raw in source.splitlines() if (line := fold(raw))]
+        lines = [line for raw in source.decode().splitlines() if (line := fold(raw))]
         has_title = len(lines) > 1 and len(lines[0]) <= MAX_TITLE_CHARS
         title, text = (lines.pop(0) if has_title else ""), lines
     else:
@@ -46,9 +47,10 @@ def read_fields(payload: bytes, charset: str | None, kind: str) -> PageFields:
 
 def _of_blocks(page: Blocks) -> tuple[str, list[str], list[str]]:
     headings, text = [], []
-    for block, is_main in zip(page.blocks, main_blocks(page, default_model()), strict=True):
-        if page.tags[block.element] in HEADING_TAGS:
-            headings.append(block.text)
-        elif is_main:
-            text.append(block.text)
+    is_main = main_blocks(page, default_model())
+    for block, element, kept in zip(page.texts, page.elements, is_main, strict=True):
+        if page.tags[element] in HEADING_TAGS:
+            headings.append(block)
+        elif kept:
+            text.append(block)
     return page.title, headings, text

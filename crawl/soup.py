@@ -27,9 +27,12 @@ warnings.filterwarnings("ignore", category=XMLParsedAsHTMLWarning)
 warnings.filterwarnings("ignore", category=MarkupResemblesLocatorWarning)
 
 
-def soup_text(html: str) -> tuple[str, list[str]]:
-    """(title, paragraphs): one paragraph a block element, in reading order, a table row by row."""
-    tree = BeautifulSoup(html, "lxml")
+def soup_text(html: bytes) -> tuple[str, list[str]]:
+    """(title, paragraphs) of UTF-8: one paragraph a block element, in reading order.
+
+    A table goes row by row.
+    """
+    tree = BeautifulSoup(html.decode(), "lxml")
     title = fold(tree.title.get_text(" ")) if tree.title else ""
     paragraphs: list[str] = []
     line: list[str] = []

@@ -77,7 +77,9 @@ def test_language_by_function_words(foreign):
 def test_keys_of_boilerplate_cover_its_patterns(real_data):
     with gzip.open(real_data / "extraction-dev.jsonl.gz") as lines:
         texts = [
-            paragraph for line in lines for paragraph in soup_text(json.loads(line)["html"])[1]
+            paragraph
+            for line in lines
+            for paragraph in soup_text(json.loads(line)["html"].encode())[1]
         ]
     found = [text for text in texts if _BOILERPLATE.search(text)]
     assert len(found) > 50
