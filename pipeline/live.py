@@ -17,7 +17,6 @@ from itertools import groupby
 import numpy as np
 
 from crawl.errors import BadUrl
-from crawl.targets import first_targets, target_of
 from crawl.urls import canonical_url, is_wikipedia, url_key
 from pipeline import files, progress
 from pipeline.errors import JobFailed
@@ -68,13 +67,13 @@ def plan_pages(urls: Iterable[str], as_listed: bool) -> Iterator[LivePage | Drop
     seen = set()
     for url in urls:
         try:
-            canonical = canonical_url(url)
-            page = LivePage(canonical, [target_of(url)] if as_listed else first_targets(url))
+            page = LivePage(canonical_url(url), url if as_listed else None)
+            page.targets()
         except BadUrl as error:
             yield Dropped("record", None, None, STAGE, error.reason, detail=f"{url[:500]}: {error}")
             continue
-        if canonical not in seen:
-            seen.add(canonical)
+        if page.url not in seen:
+            seen.add(page.url)
             yield page
 
 
@@ -115,10 +114,10 @@ def fetch_live(
     start = time.monotonic()
     folder = job.workspace.path(FOLDER)
     number = recover(job.workspace.out)
-    outcomes = {row.url: row for row in read_logs(folder)}
+    failures = _failures(folder)
     planned = list(pages)
     asked = [page for page in planned if isinstance(page, LivePage)]
-    pending = [p for p in asked if p.url not in outcomes or outcomes[p.url].reason in set(retry)]
+    pending = [p for p in asked if _is_to_fetch(p, failures, retry)]
     limit = None
     if pending:
         with progress.drawn(job.progress_folder, STAGE, "pages", len(pending), job.to):
@@ -127,10 +126,11 @@ def fetch_live(
                 limit = asyncio.run(_fetch(pending, settings, resolver, writer))
             finally:
                 writer.close()
-        outcomes.update((row.url, row) for row in read_logs(folder))
+        failures = _failures(folder)
     dropped = [row for row in planned if isinstance(row, Dropped)]
-    dropped += _fates(outcomes, asked, limit)
-    result = _record(job, settings, outcomes, dropped, time.monotonic() - start)
+    dropped += _fates(failures, asked, limit)
+    fetched_count = sum(failure is None for failure in failures.values())
+    result = _record(job, settings, fetched_count, dropped, time.monotonic() - start)
     told = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in result.counts.items())
     job.to.write(f"{STAGE:<9} {clock(result.seconds)}  {told}\n")
     return result
@@ -148,32 +148,46 @@ async def _fetch(
         await client.aclose()
 
 
+def _failures(folder: str) -> dict[str, Outcome | None]:
+    """By URL what became of a page in the end if it was not had; None if it was."""
+    return {row.url: None if row.reason == FETCHED else row for row in read_logs(folder)}
+
+
+def _is_to_fetch(
+    page: LivePage, failures: dict[str, Outcome | None], retry: Collection[str]
+) -> bool:
+    if page.url not in failures:
+        return True
+    failure = failures[page.url]
+    return failure is not None and failure.reason in retry
+
+
 def _fates(
-    outcomes: dict[str, Outcome], asked: list[LivePage], limit: str | None
+    failures: dict[str, Outcome | None], asked: list[LivePage], limit: str | None
 ) -> Iterator[Dropped]:
     """The rows of pages that were not had, by URL."""
-    open_urls = {page.url for page in asked if page.url not in outcomes}
-    for url in sorted(outcomes.keys() | open_urls):
+    open_urls = {page.url for page in asked if page.url not in failures}
+    for url in sorted(failures.keys() | open_urls):
         if url in open_urls:
             reason, detail, file = limit or "not_reached", "the run ended before it", None
-        elif outcomes[url].reason == FETCHED:
+        elif (failure := failures[url]) is None:
             continue
         else:
-            _, reason, detail, *_, file, _ = outcomes[url]
+            reason, detail, file = failure.reason, failure.detail, failure.file
         yield Dropped("record", None, url, STAGE, reason, file, None, detail)
 
 
 def _record(
     job: Job,
     settings: LiveSettings,
-    outcomes: dict[str, Outcome],
+    fetched_count: int,
     dropped: list[Dropped],
     seconds: float,
 ) -> StageResult:
     """Write the dropped rows; keep and give back the record of the stage."""
     workspace = job.workspace
     before = workspace.finished(STAGE)
-    counts: Counter[str] = Counter(r.reason for r in outcomes.values() if r.reason == FETCHED)
+    counts = Counter({FETCHED: fetched_count} if fetched_count else {})
     counts.update(f"dropped_{row.reason}" for row in dropped)
     with ShardWriter(workspace.out, DROPPED_FILE, DROPPED, {}) as writer:
         for row in dropped:

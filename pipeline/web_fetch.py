@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from crawl.targets import Target
+from crawl.targets import Target, first_targets, target_of
 from pipeline.options import LiveSettings
 from pipeline.records import Outcome
 from pipeline.web_client import Exchange, NotFetched, WebClient
@@ -17,10 +17,14 @@ FETCHED = "fetched"
 
 
 class LivePage(NamedTuple):
-    """A page to fetch: its canonical URL, and what to ask for, likeliest first."""
+    """A page to fetch: its canonical URL, and the one to ask for, if that is known."""
 
     url: str
-    targets: list[Target]
+    listed: str | None = None
+
+    def targets(self) -> list[Target]:
+        """What to ask for, likeliest first. Raises BadUrl."""
+        return [target_of(self.listed)] if self.listed is not None else first_targets(self.url)
 
 
 class Fetched(NamedTuple):
@@ -35,11 +39,12 @@ async def fetch_page(hosts: Hosts, page: LivePage) -> Fetched:
 
     `www.` is tried only for a name that does not exist without it.
     """
-    first = page.targets[0].host
+    targets = page.targets()
+    first = targets[0].host
     unknown: set[str] = set()
     hops: list[Exchange] = []
     failure: NotFetched | None = None
-    for target in page.targets:
+    for target in targets:
         if target.host in unknown or (target.host != first and first not in unknown):
             continue
         hops, failure = await hosts.follow(target)
@@ -83,7 +88,7 @@ class Fetcher:
     async def run(self, pages: Iterable[LivePage]) -> str | None:
         """Fetch the pages; the limit that was met before the end, if any (`time_limit` ...)."""
         for page in pages:
-            self._pages.setdefault(page.targets[0].host, deque()).append(page)
+            self._pages.setdefault(page.targets()[0].host, deque()).append(page)
         for number, host in enumerate(self._pages):
             self._ready.put_nowait((0.0, number, host))
         async with asyncio.TaskGroup() as group:
