@@ -128,6 +128,7 @@ def test_blocks_lie_inside_their_elements(html):
 
 @given(MARKUP)
 def test_no_text_is_lost_or_made(html):
+    html = f"<body>{html}"  # where none begins, the other parser may lose a cell without a table
     ours = "".join("".join(texts(html)).split())
     soup = "".join("".join(soup_text(html.encode())[1]).split())
     assert sorted(ours) == sorted(soup)
