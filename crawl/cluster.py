@@ -16,10 +16,10 @@ from crawl.errors import BadLine
 Read = Callable[[int, int], bytes]  # (offset, length) -> bytes, fewer only at the end of the file
 
 PROBE_BYTES = 4096
-SEARCH_BYTES = 1 << 16  # a search ends, and reading on begins, when so little is left
+SEARCH_BYTES = 1 << 18  # a search ends, and reading on begins, when so little is left
 STREAM_BYTES = 4 << 20
 MAX_LINE_BYTES = 1 << 16
-WORTH_A_SEARCH_BYTES = 8 << 20  # a search costs some 15 small reads; reading this much, two large
+WORTH_A_SEARCH_BYTES = 16 << 20  # a search costs a dozen small reads; reading this much, four
 
 
 class Keyed(Protocol):
@@ -151,7 +151,7 @@ def needed_blocks(
     while place < end and key is not None:
         if is_sparse:
             place = search(read, place, end, size, key.surt)
-        steps = _blocks(read, place, end, size, PROBE_BYTES if is_sparse else STREAM_BYTES)
+        steps = _blocks(read, place, end, size, SEARCH_BYTES if is_sparse else STREAM_BYTES)
         place, passed = end, False
         for now, after in pairwise(steps):
             if now is None or now[0] >= end:

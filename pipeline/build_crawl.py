@@ -23,7 +23,7 @@ from pipeline.workspace import StageResult
 LOCATE_OUTPUTS = ("captures/captures-", "dropped/dropped-locate-")
 FETCH_OUTPUTS = ("documents/documents-fetch-", "dropped/dropped-fetch-", f"{NOTES}/fetched-")
 # A part that was killed is done again, at two requests a second; many parts are many files.
-URLS_PER_SLICE, MAX_SLICES = 512, 2_048
+URLS_PER_SLICE, MAX_SLICES = 1_024, 2_048
 URLS_PER_SHARD, MAX_SHARDS = 256, 16_384
 
 
@@ -109,7 +109,8 @@ def locate_pages(
     lookup = look_up(job, settings, access, "lookup", keys, facts)
     follow = look_up(job, settings, access, "follow", lookup, facts)
     found = [lookup, follow]
-    part_count = min(MAX_SHARDS, max(8, keys.counts.get("urls_out", 0) // URLS_PER_SHARD))
+    url_count = keys.counts.get("urls_out", 0)
+    part_count = min(MAX_SHARDS, max(8, url_count // URLS_PER_SHARD))
     stage = Stage(
         "locate",
         "pages",
@@ -121,6 +122,7 @@ def locate_pages(
     construct = LocatePages(
         job.workspace.out,
         [job.workspace.path(p) for p in keys.paths(f"{KEYS_FOLDER}/")],
+        url_count,
         [job.workspace.path(p) for result in found for p in result.paths(f"{CANDIDATES}/")],
         own,
         part_count,

@@ -18,6 +18,11 @@ from pipeline.shards import ShardWriter, read_rows
 from pipeline.workspace import PartResult, Parts
 
 STAGE = "locate"
+URLS_A_BUCKET = 2048
+HELD_ROWS = 1 << 14
+WINDOW_BYTES = 16 << 20
+
+Keyed = tuple[int, bytes]
 
 
 def choose(
@@ -76,26 +81,33 @@ def _missing(url: str, candidates: list[Candidate], crawls: tuple[str, ...]) -> 
     return Dropped("record", None, url, STAGE, reason, file, offset, detail)
 
 
-def _read_urls(path: str) -> Iterator[tuple[str, None]]:
-    for row in read_rows(path, ["wanted"]):
-        yield row["wanted"], None
+def packed_by(rows: Iterable[tuple[int, object]], most: int = HELD_ROWS) -> Iterator[Keyed]:
+    """(key, packed list of its rows): many rows in one, so that a shuffle holds little of each.
 
-
-def _read_candidates(path: str) -> Iterator[tuple[str, bytes]]:
-    for candidate in read_candidates(path):
-        yield candidate.url, pack(candidate)
+    Of at most so many rows at a time those with the same key come together.
+    """
+    held: dict[int, list[object]] = {}
+    count = 0
+    for key, row in rows:
+        held.setdefault(key, []).append(row)
+        count += 1
+        if count == most:
+            yield from ((k, pack(some)) for k, some in held.items())
+            held, count = {}, 0
+    yield from ((k, pack(some)) for k, some in held.items())
 
 
 @dataclass(frozen=True)
 class LocatePages:
     """Wanted URLs and candidates -> shards of `captures/` and dropped rows, recorded as parts.
 
-    All captures in a WARC file are in one shard, sorted by place, so that a part of the fetch reads
-    neighbours together; the second choices stand behind all first ones.
+    All captures in a window of a WARC file are in one shard, sorted by place, so that a part of the
+    fetch reads neighbours together; the second choices stand behind all first ones.
     """
 
     out: str
     key_paths: list[str]
+    url_count: int
     candidate_paths: list[str]
     settings: LocateSettings
     part_count: int
@@ -112,8 +124,8 @@ class LocatePages:
 
         rows = (
             {
-                "urls": read("URLs", self.key_paths, _read_urls),
-                "candidates": read("candidates", self.candidate_paths, _read_candidates),
+                "urls": read("URLs", self.key_paths, self._read_urls),
+                "candidates": read("candidates", self.candidate_paths, self._read_candidates),
             }
             | "By URL" >> beam.CoGroupByKey()
             | "Choose" >> beam.FlatMap(self._choose)
@@ -126,23 +138,45 @@ class LocatePages:
             | "Write captures" >> beam.Map(self._write, parts)
         )
 
-    def _choose(self, element: tuple[str, dict[str, Iterable]]) -> Iterator[tuple[int, bytes]]:
-        url, groups = element
-        candidates = []
+    def _bucket(self, url: str) -> int:
+        return crc32(url.encode()) % max(1, self.url_count // URLS_A_BUCKET)
+
+    def _read_urls(self, path: str) -> Iterator[Keyed]:
+        urls = (row["wanted"] for row in read_rows(path, ["wanted"]))
+        yield from packed_by((self._bucket(url), url) for url in urls)
+
+    def _read_candidates(self, path: str) -> Iterator[Keyed]:
+        yield from packed_by((self._bucket(c.url), c) for c in read_candidates(path))
+
+    def _choose(self, element: tuple[int, dict[str, Iterable[bytes]]]) -> Iterator[Keyed]:
+        _, groups = element
+        by_url: dict[str, list[Candidate]] = {}
+        for packed in groups["urls"]:
+            by_url.update((url, []) for url in unpack(packed))
         for packed in groups["candidates"]:
-            found = Candidate(*unpack(packed))
-            candidates.append(found._replace(entry=Entry(*found.entry) if found.entry else None))
+            for plain in unpack(packed):
+                found = Candidate(*plain)
+                entry = Entry(*found.entry) if found.entry else None
+                by_url[found.url].append(found._replace(entry=entry))
+        yield from packed_by(
+            row for url, candidates in by_url.items() for row in self._rows(url, candidates)
+        )
+
+    def _rows(self, url: str, candidates: list[Candidate]) -> Iterator[tuple[int, list[object]]]:
+        """(part, [kind, columns]) of what becomes of a URL."""
         chosen = choose(url, candidates, self.settings)
-        first = chosen.url if isinstance(chosen, Dropped) else chosen[0].warc_file
-        part = crc32((first or "").encode()) % self.part_count
+        together = url
+        if isinstance(chosen, list):
+            together = f"{chosen[0].offset // WINDOW_BYTES} {chosen[0].warc_file}"
+        part = crc32(together.encode()) % self.part_count
         for row in [chosen] if isinstance(chosen, Dropped) else chosen:
-            yield part, pack([type(row).__name__, *row])
+            yield part, [type(row).__name__, *row]
 
     def _write(self, element: tuple[int, Iterable[bytes]], parts: Parts) -> None:
         index, packed = element
         name = f"{index:05d}-of-{self.part_count:05d}.parquet"
         counts: Counter[str] = Counter()
-        rows = [unpack(data) for data in packed if data]
+        rows = [row for data in packed if data for row in unpack(data)]
         located = [Capture(*row) for kind, *row in rows if kind == "Capture"]
         missing = [Dropped(*row) for kind, *row in rows if kind == "Dropped"]
         captures = ShardWriter(self.out, f"captures/captures-{name}", CAPTURE, self.metadata)

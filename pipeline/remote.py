@@ -64,12 +64,16 @@ class _Root:
 
 
 class Roots:
-    """Which root is to be asked next, by how they answered; one for all threads of a process."""
+    """What is known of the roots: which is to be asked next, and the sizes of files.
+
+    One for all threads of a process.
+    """
 
     def __init__(self, urls: tuple[str, ...], clock: Callable[[], float] = time.monotonic) -> None:
         self._roots = [_Root(url if url.endswith("/") else f"{url}/") for url in urls]
         self._clock = clock
         self._failing_since: float | None = None
+        self.size_by_path: dict[str, int] = {}
 
     def next_url(self, failures: int) -> str:
         """The first root that does not rest, or after failures the next of them."""
@@ -152,7 +156,10 @@ class Remote:
                 raise BadAnswer("no_such_file", f"there is no {root}{path}")
             return size
 
-        return self._until_answered(ask)
+        sizes = self._roots.size_by_path
+        if path not in sizes:
+            sizes[path] = self._until_answered(ask)
+        return sizes[path]
 
     def get(self, path: str, max_bytes: int) -> bytes:
         """A whole file, or the answer to a whole URL. Raises BadAnswer, also for a larger one."""

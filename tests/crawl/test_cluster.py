@@ -127,7 +127,7 @@ def test_a_search_in_200_mb_reads_little():
     wanted = [Key("com,host0777777)/a")]
     (needed,) = needed_blocks(read, 0, size, size, wanted, 1)
     assert needed.block.offset == 777_777
-    assert read_bytes < 200_000
+    assert read_bytes < 500_000
 
 
 def test_reading_on_goes_in_large_steps():
