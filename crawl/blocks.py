@@ -41,6 +41,7 @@ MIN_SEEN_CHARS = 250  # a page that shows less may wait for a script, or have od
 MIN_OTHER_CHARS = 1000
 _NO_EVENTS = LexborDocumentOptions.WO_EVENTS.value
 _MAY_HIDE = frozenset(("style", "hidden", "aria-hidden", "role"))
+_MAY_BE_HIDDEN = re.compile(r":\s*+(?:none|hidden)", re.IGNORECASE)  # fast
 _HIDDEN_STYLE = re.compile(r"display\s*+:\s*+none|visibility\s*+:\s*+hidden", re.IGNORECASE)
 
 
@@ -106,16 +107,18 @@ class _Walk:
 
     def over(self, root: LexborNode) -> None:
         """Visit everything under `root`; no recursion, for pages nest as they like."""
+        kinds, may_hide = self._kinds, self._may_hide
         stack: list[tuple[LexborNode, int]] = []
         node = root.first_child
         while node is not None or stack:
             if node is None:
                 node, kind = stack.pop()
-                self._leave(kind)
+                if kind != _INLINE:
+                    self._leave(kind)
                 node = node.next
                 continue
             tag = node.tag or ""
-            kind = self._kinds.get(tag, _BLOCK)
+            kind = kinds.get(tag, _BLOCK)
             if kind == _TEXT:
                 if not node.is_empty_text_node:
                     self._read(node.text_content or "")
@@ -128,27 +131,19 @@ class _Walk:
                     self._texts.append(" ")
             elif kind != _LEFT_OUT:
                 attributes = node.attributes
-                if not (attributes and self._hides(attributes)):
-                    self._enter(tag, kind, attributes)
+                if may_hide.isdisjoint(attributes) or not _hides(attributes):
+                    if kind != _INLINE:
+                        self._enter(tag, kind, attributes)
                     child = node.first_child
                     if child is not None:
                         stack.append((node, kind))
                         node = child
                         continue
-                    self._leave(kind)
+                    if kind != _INLINE:
+                        self._leave(kind)
             node = node.next
         self._end_block()
         self.blocks.ends[0] = len(self.blocks.texts)
-
-    def _hides(self, attributes: dict[str, str | None]) -> bool:
-        """Whether a reader does not see an element with these attributes, or it is furniture."""
-        if self._may_hide.isdisjoint(attributes):
-            return False
-        if "hidden" in attributes or attributes.get("aria-hidden") == "true":
-            return True
-        if attributes.get("role") in _FURNITURE_ROLES:
-            return True
-        return bool(_HIDDEN_STYLE.search(attributes.get("style") or ""))
 
     def _read(self, text: str) -> None:
         self._texts.append(text)
@@ -221,3 +216,13 @@ class _Walk:
         for element in inside:
             blocks.starts[element] = min(blocks.starts[element], start + 1)
             blocks.ends[element] = min(blocks.ends[element], start + 1)
+
+
+def _hides(attributes: dict[str, str | None]) -> bool:
+    """Whether a reader does not see an element with these attributes, or it is furniture."""
+    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+        return True
+    if attributes.get("role") in _FURNITURE_ROLES:
+        return True
+    style = attributes.get("style") or ""
+    return bool(_MAY_BE_HIDDEN.search(style) and _HIDDEN_STYLE.search(style))

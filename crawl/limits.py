@@ -37,11 +37,12 @@ def check_size(payload: bytes) -> None:
 
 def check_markup(html: bytes) -> None:
     """Raises BadPage `too_many_tags`, `too_deep` or `too_many_attributes` (of one tag)."""
-    tag_count = html.count(b"<")
-    if tag_count > MAX_TAGS:
-        raise BadPage("too_many_tags", f"{tag_count} tags")
-    if tag_count > _FEW_TAGS and _nesting_cost(html) > MAX_NESTING_COST:
-        raise BadPage("too_deep", "tags nested too deep")
+    if len(html) > 3 * _FEW_TAGS:
+        tag_count = html.count(b"<")
+        if tag_count > MAX_TAGS:
+            raise BadPage("too_many_tags", f"{tag_count} tags")
+        if tag_count > _FEW_TAGS and _nesting_cost(html) > MAX_NESTING_COST:
+            raise BadPage("too_deep", "tags nested too deep")
     if len(html) > _LONG_CHARS:
         longest = max(_LONG_TAG.findall(html), key=len, default=b"")
         if len(longest) > MAX_ATTRIBUTES:
