@@ -3,6 +3,7 @@
 import contextlib
 import signal
 from collections.abc import Generator, Iterator
+from multiprocessing import resource_tracker
 
 import torch
 from torch.utils.data import DataLoader
@@ -53,6 +54,7 @@ class Loader:
 @contextlib.contextmanager
 def _signals_held() -> Iterator[None]:
     """Processes started meanwhile never see Ctrl-C or SIGTERM: the run ends them after its save."""
+    resource_tracker.ensure_running()  # would let signals through where it starts later
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     try:
         yield

@@ -94,18 +94,23 @@ def train_summarizer(args: argparse.Namespace) -> int:
     stopping = Stopping()
     try:
         validation = _validation(args.data, settings)
+        if validation is None and team.is_first:
+            sys.stderr.write(f"{args.data} has no validation examples: no weights are compared\n")
         trainer = Trainer(args.out, settings, SplitReader(train, *shape), validation, team)
         if team.is_first:
             prepare_run(args.out, settings, vocab, args.data)
         team.wait()
-        with _saving_on_signals(stopping):
+        with _saving_on_signals(stopping, team.is_first):
             trainer.fit(sys.stderr, stopping)
     except TrainingFailed as error:
         raise JobFailed(str(error)) from error
     finally:
         leave_team(team)
     if trainer.step < settings.train.steps:
-        sys.stderr.write(f"stopped at step {trainer.step}; the same command goes on from here\n")
+        if team.is_first:
+            sys.stderr.write(
+                f"stopped at step {trainer.step}; the same command goes on from here\n"
+            )
         return INTERRUPTED
     if team.is_first:
         for best in trainer.best[:1]:
@@ -123,7 +128,6 @@ def _validation(data: str, settings: "RunSettings") -> "SplitReader | None":
         shards = split_shards(data, "validation")
         if row_groups(shards):
             return SplitReader(shards, settings.model, settings.source)
-    sys.stderr.write(f"{data} has no validation examples: weights will not be compared\n")
     return None
 
 
@@ -161,14 +165,15 @@ def _config(path: Path) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _saving_on_signals(stopping: "Stopping") -> Iterator[None]:
+def _saving_on_signals(stopping: "Stopping", is_first: bool) -> Iterator[None]:
     """SIGTERM and the first Ctrl-C ask for a checkpoint; a second Ctrl-C ends at once."""
 
     def ask(number: int, _: Any) -> None:
         now = time.monotonic()
         if stopping.asked_at is None:
             stopping.asked_at = now
-            sys.stderr.write("\nstopping after this update, with a checkpoint\n")
+            if is_first:
+                sys.stderr.write("\nstopping after this update, with a checkpoint\n")
         elif number == signal.SIGINT and now - stopping.asked_at > _SAME_SIGNAL_SECONDS:
             os._exit(INTERRUPTED)
 

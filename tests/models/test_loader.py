@@ -2,6 +2,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import closing
 
 import numpy as np
@@ -76,7 +77,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-def test_workers_do_not_outlive_a_killed_run(topics, tmp_path):
+def test_workers_end_with_their_run_and_not_by_its_signals(topics, tmp_path):
     script = tmp_path / "killed.py"
     script.write_text(KILLED)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -84,6 +85,11 @@ def test_workers_do_not_outlive_a_killed_run(topics, tmp_path):
     with subprocess.Popen(words, stdout=subprocess.PIPE, env=environment) as run:
         assert run.stdout.readline() == b"ready\n"
         children = psutil.Process(run.pid).children(recursive=True)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            for child in children:
+                child.send_signal(number)
+        time.sleep(0.5)
+        assert all(child.is_running() for child in children)
         run.kill()
         _, alive = psutil.wait_procs(children, timeout=30)
     assert not alive
