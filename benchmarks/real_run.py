@@ -1,9 +1,10 @@
-"""Time and peak memory of builds on real data, and of the scan when the crawl is twice as long.
+"""Time and peak memory of the whole way on real data: build, rank, train, summarize, score.
 
-    python benchmarks/real_run.py DATA [--workers N]
+    python benchmarks/real_run.py DATA [--workers N] [--steps N]
 
-DATA holds the dumps, crawl files and search results that README's results name. Each run is a
-process of its own; the peak is that of its largest process. Data is written to a temporary folder.
+DATA holds the dumps, crawl files and search results that README's results name. Each row is a
+command in a process of its own; the peak is that of its largest process. The scan also runs over
+twice as much. Data is written to a temporary folder; the scores come last.
 """
 
 import argparse
@@ -45,38 +46,57 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument("--steps", type=int, default=600, help="of training, each model")
     args = parser.parse_args()
     data = args.data
     folder = Path(tempfile.mkdtemp())
     rows: list[dict[str, Any]] = []
 
     def row(name: str, *words: object) -> None:
-        seconds, peak = measured(*words, "--workers", args.workers)
+        seconds, peak = measured(*words)
         rows.append({"run": name, "seconds": round(seconds, 1), "peak_mb": round(peak)})
         print(f"| {name} | {seconds:.1f} | {peak:.0f} |", flush=True)
 
     print("| run | seconds | peak MB |")
     print("| --- | --- | --- |")
+    workers = ("--workers", args.workers)
     row(
-        "70 articles, 142 HTML pages", "build", "--articles", data / "enwiki-dev.xml.bz2",
+        "build of 70 articles, 142 HTML pages", "build", *workers,
+        "--articles", data / "enwiki-dev.xml.bz2",
         "--warcs", data / "pages-dev.warc.gz",
         "--search-results", data / "search-results-dev.jsonl", "--out", folder / "pages",
     )  # fmt: skip
+    texts, ranked = folder / "texts", folder / "ranked"
     row(
-        "157 articles, 2,962 WET pages", "build", "--articles", data / "wikigen-dev.xml.bz2",
+        "build of 157 articles, 2,962 WET pages", "build", *workers,
+        "--articles", data / "wikigen-dev.xml.bz2",
         "--warcs", data / "wikigen-dev.warc.wet.gz",
-        "--search-results", data / "wikigen-search-dev.jsonl", "--out", folder / "texts",
+        "--search-results", data / "wikigen-search-dev.jsonl", "--out", texts,
     )  # fmt: skip
+    row("its check", "validate", texts)
+    training = ("--preset", "tiny", "--steps", args.steps, "--device", "cpu")
+    ranker, model = folder / "ranker", folder / "ht"
+    row(f"ranker, {args.steps:,} steps", "train", "ranker", *training, "--data", texts,
+        "--out", ranker)  # fmt: skip
+    row("ranking by it", "rank", *workers, "--model", ranker, "--data", texts, "--out", ranked)
+    row(f"summarizer, {args.steps:,} steps", "train", "summarizer", *training, "--data", ranked,
+        "--out", model)  # fmt: skip
+    summaries, scores = folder / "ht.jsonl", folder / "scores"
+    row("summaries of the test split, beam 5", "summarize", "--run", model, "--split", "test",
+        "--block-ngram", 3, "--min-tokens", 20, "--device", "cpu", "--out", summaries)  # fmt: skip
+    row("their scores", "evaluate", "summaries", summaries, "--data", ranked, "--split", "test",
+        "--out", scores)  # fmt: skip
     for name in ("a", "b"):
         shutil.copy(data / "pages-dev.warc.gz", folder / f"{name}.warc.gz")
         out = folder / "scan"
         shutil.rmtree(out, ignore_errors=True)
         measured("articles", "--articles", data / "enwiki-dev.xml.bz2", "--out", out)
         row(
-            f"scan of {'one file' if name == 'a' else 'the file twice'}", "scan", "--warcs",
-            folder / "*.warc.gz", "--search-results", data / "search-results-dev.jsonl",
+            f"scan of {'one file' if name == 'a' else 'the file twice'}", "scan", *workers,
+            "--warcs", folder / "*.warc.gz", "--search-results", data / "search-results-dev.jsonl",
             "--out", out,
         )  # fmt: skip
+    print((scores / "evaluation.md").read_text())
     print(
         json.dumps(
             {
