@@ -27,7 +27,7 @@ from pipeline import build, join_pages, want_pages
 from pipeline.cli import main as wikisum
 
 STAGES = {
-    "read_articles": "articles", "want_pages": "wanted", "scan_pages": "scan",
+    "read_articles": "articles", "want_pages": "wanted", "make_pages": "scan",
     "join_pages": "examples", "link_paragraphs": "graphs", "train_vocab": "vocab",
     "encode_subwords": "tokenize", "finish": "report",
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """The whole flow, stage by stage: start reading here.
 
-    read articles -> want pages -> locate and fetch pages, or scan files for them
+    read articles -> want pages -> make documents of them (build_pages.py)
         -> join into examples -> link -> encode -> report
 
 Each function runs one stage, or finds it done before, and gives back its record.
@@ -10,29 +10,28 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from crawl.dump import dump_language, open_dump
-from pipeline import build_crawl, files, report
+from pipeline import files, report
+from pipeline.build_crawl import access_of
+from pipeline.build_pages import make_pages
 from pipeline.card import CARD, write_card
 from pipeline.encode_subwords import MODEL, EncodeShard, TrainVocab
 from pipeline.errors import JobFailed
 from pipeline.files import InputFile
-from pipeline.filter_urls import FILTER, KEYS_FOLDER, BuildFilter
+from pipeline.filter_urls import KEYS_FOLDER
 from pipeline.join_pages import SIZES_FOLDER, JoinPages
 from pipeline.link_paragraphs import LinkShard
 from pipeline.manifest import write_manifest
-from pipeline.options import PAGE_STAGES, SPLIT_TENTHS, ArticleSettings, RemoteSettings, Settings
+from pipeline.options import SPLIT_TENTHS, ArticleSettings, RemoteSettings, Settings
 from pipeline.origin import metadata_of, origin_of
 from pipeline.progress import Ticker
 from pipeline.read_articles import ReadDump, is_index, plan_parts
 from pipeline.read_wikisum import ReadWikisum, is_original, pair_files
 from pipeline.records import SPLITS
-from pipeline.remote import Access
 from pipeline.run import Job, Stage, run_parts, run_stage
-from pipeline.scan_pages import ScanFiles, groups
 from pipeline.want_pages import WantPages
 from pipeline.workspace import StageResult
 
 JOINED, LINKED, EXAMPLES = ".work/joined", ".work/linked", "examples"
-SCAN_OUTPUTS = ("documents/documents-scan-", "dropped/dropped-scan-")
 ARTICLES_PER_SHARD = 4096
 # what other commands may have done in the folder too
 OTHERS = ("queries", "candidates", "search", "live")
@@ -158,60 +157,6 @@ def want_pages(
     return run_stage(job, stage, lambda pipeline, _, parts: construct(pipeline, parts))
 
 
-def filter_urls(job: Job, wanted: StageResult) -> StageResult:
-    """The keys of `wanted/` -> the filter by which a scan knows a wanted page."""
-    key_count = wanted.counts["urls_out"]
-    stage = Stage("filter", "URLs", (FILTER,), {"before": wanted.fingerprint}, 1, key_count)
-    do = BuildFilter(job.workspace.out, key_count, Ticker(job.progress_folder))
-    return run_parts(job, stage, [wanted.paths(KEYS_FOLDER)], do)
-
-
-def scan_pages(
-    job: Job,
-    settings: Settings,
-    access: Access,
-    warcs: list[InputFile],
-    wanted: StageResult,
-    wet_metadata: str | None = None,
-) -> StageResult:
-    """WARC files -> `documents/`; those without a wanted page by their metadata are passed over."""
-    own = settings.scan
-    origin = origin_of("scan", own, wanted)
-    keys = filter_urls(job, wanted)
-    tasks = groups(warcs)
-    stage = Stage(
-        "scan",
-        "pages",
-        SCAN_OUTPUTS,
-        {
-            "settings": asdict(own),
-            "inputs": files.identity(warcs),
-            "metadata": wet_metadata,
-            "before": wanted.fingerprint,
-        },
-        len(tasks),
-        sum(f.size_bytes for f in warcs),
-        {
-            "settings": asdict(own),
-            "origin": origin,
-            "inputs": {"warcs": files.described(warcs)},
-            "wanted": wanted.fingerprint,
-        },
-    )
-    do = ScanFiles(
-        job.workspace.out,
-        len(tasks),
-        own,
-        job.workspace.path(FILTER),
-        keys.fingerprint,
-        wet_metadata,
-        access,
-        metadata_of(origin),
-        Ticker(job.progress_folder),
-    )
-    return run_parts(job, stage, tasks, do)
-
-
 def shards_by_split(settings: Settings, articles: StageResult) -> dict[str, int]:
     """How many shards each split has: `--shards` for training, the others by their share."""
     fractions = ArticleSettings(articles.facts["settings"]["split"]).fractions
@@ -220,43 +165,6 @@ def shards_by_split(settings: Settings, articles: StageResult) -> dict[str, int]
         split: max(1, round(train * fraction / fractions[0]))
         for split, fraction in zip(SPLITS, fractions, strict=True)
     }
-
-
-def make_pages(
-    job: Job,
-    settings: Settings,
-    access: Access,
-    warcs: list[InputFile],
-    wanted: StageResult,
-    wet_metadata: str | None = None,
-) -> list[StageResult]:
-    """`wanted/` -> `documents/`, out of the crawls that are named and out of files; the stages."""
-    pages: list[StageResult] = []
-    if settings.locate.crawls:
-        pages += build_crawl.locate_pages(job, settings, access, wanted)
-        pages.append(build_crawl.fetch_pages(job, settings, access, pages[-1]))
-    else:
-        job.workspace.forget("locate", build_crawl.LOCATE_OUTPUTS)
-        job.workspace.forget("fetch", build_crawl.FETCH_OUTPUTS)
-    if warcs:
-        pages.append(scan_pages(job, settings, access, warcs, wanted, wet_metadata))
-    else:
-        job.workspace.forget("scan", SCAN_OUTPUTS)
-    return pages
-
-
-def made_pages(job: Job, wanted: StageResult) -> list[StageResult]:
-    """The stages that have been done to make `documents/` of these wanted pages.
-
-    Raises JobFailed if there is none.
-    """
-    made = (job.workspace.finished(s) for s in ("lookup", "follow", "locate", "fetch", "scan"))
-    done = [r for r in made if r and r.facts["wanted"] == wanted.fingerprint]
-    if not any(result.stage in PAGE_STAGES for result in done):
-        raise JobFailed(
-            f"{job.workspace.out} has no pages: run `wikisum scan` or `wikisum fetch` first"
-        )
-    return done
 
 
 def join_pages(
@@ -417,7 +325,7 @@ def build(
     settings = with_language(settings, language_of(dump))
     articles = read_articles(job, settings, dump, titles, urls)
     wanted = want_pages(job, settings, search_results, articles)
-    access = build_crawl.access_of(job, remote)
+    access = access_of(job, remote)
     pages = make_pages(job, settings, access, warcs, wanted, wet_metadata)
     examples = join_pages(job, settings, articles, wanted, pages)
     linked = link_paragraphs(job, settings, examples)

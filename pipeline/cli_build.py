@@ -107,7 +107,7 @@ def fetch(args: argparse.Namespace, beam_flags: list[str]) -> int:
 def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Whole WARC, ARC or WET files -> documents/, keeping the pages that articles want."""
     from pipeline import build as flow
-    from pipeline import build_crawl, files
+    from pipeline import build_crawl, build_scan, files
     from pipeline.crawl_files import crawl_files
     from pipeline.remote import Access
 
@@ -122,17 +122,18 @@ def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
         settings = flow.with_language(_settings(args), read.facts["language"])
         wanted = flow.want_pages(job, settings, search_results, read)
         access = build_crawl.access_of(job, remote)
-        flow.scan_pages(job, settings, access, warcs, wanted, wet_metadata)
+        build_scan.scan_pages(job, settings, access, warcs, wanted, wet_metadata)
     return DONE
 
 
 def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """articles/ x documents/ -> examples/, with graphs and without subword ids."""
     from pipeline import build as flow
+    from pipeline.build_pages import made_pages
 
     with open_job(args, beam_flags) as job:
         read, wanted = done_stage(job, "articles"), done_stage(job, "wanted")
-        pages = flow.made_pages(job, wanted)
+        pages = made_pages(job, wanted)
         settings = flow.with_language(_settings(args), read.facts["language"])
         joined = flow.join_pages(job, settings, read, wanted, pages)
         linked = flow.link_paragraphs(job, settings, joined)
@@ -144,12 +145,13 @@ def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
 def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Train a SentencePiece vocabulary, or take one; add subword ids to examples/."""
     from pipeline import build as flow
+    from pipeline.build_pages import made_pages
 
     vocab = _vocab(args.vocab)
     with open_job(args, beam_flags) as job:
         read, wanted = done_stage(job, "articles"), done_stage(job, "wanted")
         joined, linked = done_stage(job, "examples"), done_stage(job, "graphs")
-        pages = flow.made_pages(job, wanted)
+        pages = made_pages(job, wanted)
         settings = _settings(args)
         trained = flow.train_vocab(job, settings, vocab, joined)
         encoded = flow.encode_subwords(job, settings, linked, trained)

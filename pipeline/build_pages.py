@@ -1,0 +1,50 @@
+"""Pages out of all places that hold them, in order of preference.
+
+wanted/ -> crawls on a server (build_crawl), whole crawl files (build_scan) -> documents/
+"""
+
+from pipeline.build_crawl import FETCH_OUTPUTS, LOCATE_OUTPUTS, fetch_pages, locate_pages
+from pipeline.build_scan import SCAN_OUTPUTS, scan_pages
+from pipeline.errors import JobFailed
+from pipeline.files import InputFile
+from pipeline.options import PAGE_STAGES, Settings
+from pipeline.remote import Access
+from pipeline.run import Job
+from pipeline.workspace import StageResult
+
+
+def make_pages(
+    job: Job,
+    settings: Settings,
+    access: Access,
+    warcs: list[InputFile],
+    wanted: StageResult,
+    wet_metadata: str | None = None,
+) -> list[StageResult]:
+    """`wanted/` -> `documents/`, out of the crawls that are named and out of files; the stages."""
+    pages: list[StageResult] = []
+    if settings.locate.crawls:
+        pages += locate_pages(job, settings, access, wanted)
+        pages.append(fetch_pages(job, settings, access, pages[-1]))
+    else:
+        job.workspace.forget("locate", LOCATE_OUTPUTS)
+        job.workspace.forget("fetch", FETCH_OUTPUTS)
+    if warcs:
+        pages.append(scan_pages(job, settings, access, warcs, wanted, wet_metadata))
+    else:
+        job.workspace.forget("scan", SCAN_OUTPUTS)
+    return pages
+
+
+def made_pages(job: Job, wanted: StageResult) -> list[StageResult]:
+    """The stages that have been done to make `documents/` of these wanted pages.
+
+    Raises JobFailed if there is none.
+    """
+    made = (job.workspace.finished(s) for s in ("lookup", "follow", "locate", "fetch", "scan"))
+    done = [r for r in made if r and r.facts["wanted"] == wanted.fingerprint]
+    if not any(result.stage in PAGE_STAGES for result in done):
+        raise JobFailed(
+            f"{job.workspace.out} has no pages: run `wikisum scan` or `wikisum fetch` first"
+        )
+    return done
