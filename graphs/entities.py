@@ -5,8 +5,10 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
-from spacy.language import Language
+if TYPE_CHECKING:  # whoever brings the entities along needs no spaCy
+    from spacy.language import Language
 
 TYPES = frozenset(
     ("PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "EVENT", "WORK_OF_ART", "LAW")
@@ -24,7 +26,7 @@ _known: OrderedDict[str, frozenset[str]] = OrderedDict()
 
 
 @cache
-def recogniser() -> Language:
+def recogniser() -> "Language":
     """The English model, reduced to what recognises entities; loaded once per process.
 
     Raises ImportError saying what to install if there is no model.

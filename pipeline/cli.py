@@ -106,6 +106,8 @@ def _guarded(args: argparse.Namespace, beam_flags: list[str]) -> int:
         message, code = str(error), BAD_CALL
     except (JobFailed, OSError) as error:
         message, code = str(error), FAILED
+    except ModuleNotFoundError as error:
+        message, code = f"needs {error.name}, which is not installed: pip install wikisum", FAILED
     first = message.strip().splitlines()[0] if message.strip() else "failed"
     sys.stderr.write(f"{args.prog}: {first}\n")
     return code

@@ -55,3 +55,7 @@ def test_train_and_summarize_need_nothing_else(topics, tmp_path):
     ranker = bare("train", "ranker", "--preset", "tiny", "--data", data, "--steps", 1,
                   "--out", tmp_path / "ranker")  # fmt: skip
     assert ranker.returncode == 0, ranker.stderr
+    own = bare("summarize", "--run", run, "--title", "A", "--text", __file__)
+    assert own.returncode == 1
+    assert "which is not installed" in own.stderr
+    assert own.stderr.count("\n") == 1
