@@ -2,7 +2,8 @@
 
 settings.json   all settings             vocab.model     the vocabulary
 last.pt         everything to go on      best/step-*.pt  weights of the best validations
-log.jsonl       the curve                tensorboard/    the same, to look at
+log.jsonl       the curve                events.*        the same, for TensorBoard
+lengths-*.npz   of the splits, kept
 """
 
 import hashlib
@@ -138,16 +139,16 @@ def _chosen(name: str, settings: dict[str, Any], weights: Weights) -> Chosen:
     return Chosen(name, from_json(settings), weights, digest.hexdigest()[:16])
 
 
-def prepare_run(run: Path, settings: RunSettings, vocab: bytes, data: str) -> None:
-    """Make the folder of a run, with its settings, its vocabulary and where its data lies.
+def check_vocab(run: Path, vocab: bytes, data: str) -> None:
+    """Raises ValueError if a run lies there that has not learned the subwords of the data."""
+    if (run / LAST).exists() and vocab_path(run).read_bytes() != vocab:
+        raise ValueError(f"{data} has another vocabulary than {run} was trained with")
 
-    Raises ValueError if a run with another vocabulary lies there.
-    """
+
+def prepare_run(run: Path, settings: RunSettings, vocab: bytes, data: str) -> None:
+    """Make the folder of a run, with its settings, its vocabulary and where its data lies."""
     run.mkdir(parents=True, exist_ok=True)
-    path = vocab_path(run)
-    if (run / LAST).exists() and path.read_bytes() != vocab:
-        raise ValueError(f"{run} was trained with another vocabulary: choose another --out")
-    write_whole(path, lambda file: file.write(vocab))
+    write_whole(vocab_path(run), lambda file: file.write(vocab))
     where = data if "://" in data else str(Path(data).resolve())
     write_json(run / SETTINGS, {"data": where, **to_json(settings)})
 

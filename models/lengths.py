@@ -20,7 +20,7 @@ def kept_lengths(reader: SplitReader, cache: Path, team: Team, to: TextIO) -> Le
 
     Each process reads its part of the row groups. Progress is told to `to`.
     """
-    key = _key(reader)
+    key = reader_key(reader)
     found = team.told_by_first(_load(cache, key) if team.is_first else None)
     if found is not None:
         return found
@@ -35,8 +35,17 @@ def kept_lengths(reader: SplitReader, cache: Path, team: Team, to: TextIO) -> Le
     parts = zip(*(by_number[number] for number in sorted(by_number)), strict=True)
     found = Lengths(*map(np.concatenate, parts))
     if team.is_first:
+        cache.parent.mkdir(parents=True, exist_ok=True)
         write_whole(cache, lambda file: np.savez(file, key=np.array(key), **found._asdict()))
     return found
+
+
+def fingerprint(lengths: Lengths) -> str:
+    """Stands for a batch plan's lengths, wherever their shards lie; 16 hex digits."""
+    digest = hashlib.sha256()
+    for column in lengths:
+        digest.update(f"{len(column)} ".encode() + column.astype("<i8").tobytes())
+    return digest.hexdigest()[:16]
 
 
 def _load(cache: Path, key: str) -> Lengths | None:
@@ -50,8 +59,8 @@ def _load(cache: Path, key: str) -> Lengths | None:
         return None
 
 
-def _key(reader: SplitReader) -> str:
-    """Stands for the shards and the cut."""
+def reader_key(reader: SplitReader) -> str:
+    """Stands for the shards, as they are now, and the cut."""
     shards = {group.shard.path: group.shard for group in reader.groups}.values()
     sizes = [shard.filesystem.get_file_info(shard.path).size for shard in shards]
     groups = [[group.shard.path, group.number, group.rows] for group in reader.groups]

@@ -32,7 +32,7 @@ from models.checkpoints import (
 from models.configs import RunSettings, TrainSettings, from_json
 from models.curve import Curve, Pending, Taken
 from models.distributed import Team
-from models.lengths import kept_lengths
+from models.lengths import fingerprint, kept_lengths
 from models.loader import Loader
 from models.loss import Loss, cross_entropy
 from models.plan import Lengths, Place, batches_from, batches_in_turn
@@ -118,6 +118,7 @@ class Trainer:
             fused=team.device.type == "cuda",
         )
         self.step, self.place, self._pending = 0, Place(), Pending()
+        self._plan: str | None = None  # stands for the lengths that batches are planned from
         if (run / LAST).is_file():
             self._resume()
         if own.compile:
@@ -137,13 +138,25 @@ class Trainer:
         self.model.summarizer.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.place = state["step"], Place(*state["place"])
-        self._pending = Pending(*state["pending"])
+        self._pending, self._plan = Pending(*state["pending"]), state["plan"]
+
+    def lengths(self, to: TextIO) -> Lengths:
+        """What batches are planned from.
+
+        Raises ValueError if the run began on other examples: its place in them would mean nothing.
+        """
+        found = kept_lengths(self.train, self.run / "lengths-train.npz", self.team, to)
+        plan = fingerprint(found)
+        if self._plan not in (None, plan):
+            raise ValueError(f"{self.run} was trained on other examples: choose another --out")
+        self._plan = plan
+        return found
 
     def fit(self, to: TextIO, stopping: "Stopping") -> None:
         """Train up to the last step, or to a checkpoint when `stopping` says so.
 
         Raises TrainingFailed if memory runs out, if the loss is no number any more, or if another
-        process is gone.
+        process is gone; ValueError if the run began on other examples.
         """
         try:
             self._fit(to, stopping)
@@ -152,7 +165,7 @@ class Trainer:
 
     def _fit(self, to: TextIO, stopping: "Stopping") -> None:
         own, team = self.settings.train, self.team
-        lengths = kept_lengths(self.train, self.run / "lengths-train.npz", team, to)
+        lengths = self.lengths(to)
         loader = Loader(self.train, own.loader_workers, team.device)
         planned = islice(
             updates(lengths, own, self.place, self.step, team), max(0, own.steps - self.step)
@@ -296,6 +309,7 @@ class Trainer:
                 "step": self.step,
                 "place": tuple(self.place),
                 "pending": tuple(pending),
+                "plan": self._plan,
             }
             save_progress(self.run, self.settings, state)
         self.team.wait()

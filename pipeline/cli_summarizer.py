@@ -79,7 +79,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
     first. Several GPUs: torchrun --standalone --nproc-per-node N -m pipeline.cli train ...
     """
     from models.batches import SplitReader
-    from models.checkpoints import prepare_run
+    from models.checkpoints import check_vocab, prepare_run
     from models.distributed import join_team, leave_team
     from models.train import Stopping, Trainer, TrainingFailed
     from ranker.runs import device_of
@@ -88,6 +88,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
 
     train = split_shards(args.data, "train")
     vocab = find_vocab(args.data)
+    check_vocab(args.out, vocab, args.data)
     settings = _run_settings(args, load_model(vocab, args.data).get_piece_size())
     shape = settings.model, settings.source
     team = join_team(device_of(args.device))
@@ -97,6 +98,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
         if validation is None and team.is_first:
             sys.stderr.write(f"{args.data} has no validation examples: no weights are compared\n")
         trainer = Trainer(args.out, settings, SplitReader(train, *shape), validation, team)
+        trainer.lengths(sys.stderr)
         if team.is_first:
             prepare_run(args.out, settings, vocab, args.data)
         team.wait()

@@ -9,6 +9,7 @@ import sys
 import time
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -207,6 +208,27 @@ def test_other_settings_than_the_run_has_are_told(trainer):
     trainer(steps=2)  # more steps are no other run
     with pytest.raises(ValueError, match=r"--dropout 0.1, not 0.2"):
         trainer(dropout=0.2)
+
+
+def test_a_run_does_not_go_on_with_other_examples(topics, run_settings, tmp_path, capsys):
+    data, run = tmp_path / "data", tmp_path / "run"
+    shutil.copytree(topics, data)
+    assert main(command(topics, run, changed(run_settings, {"steps": 1}))) == 0
+    assert main(command(data, run, changed(run_settings, {"steps": 2}))) == 0  # the same, elsewhere
+    path = next((data / "examples").glob("train-*.parquet"))
+    pq.write_table(pq.read_table(path).slice(1), path)
+    assert main(command(data, run, changed(run_settings, {"steps": 3}))) == 2
+    assert "trained on other examples" in capsys.readouterr().err
+
+
+def test_a_run_does_not_go_on_with_another_vocabulary(topics, run_settings, tmp_path, capsys):
+    data, run = tmp_path / "data", tmp_path / "run"
+    shutil.copytree(topics, data)
+    assert main(command(topics, run, changed(run_settings, {"steps": 1}))) == 0
+    with (data / "vocab" / "wikisum.model").open("ab") as file:
+        file.write(b"\n")
+    assert main(command(data, run, changed(run_settings, {"steps": 2}))) == 2
+    assert "another vocabulary" in capsys.readouterr().err
 
 
 def test_a_loss_that_is_no_number_ends_the_run(trainer):
