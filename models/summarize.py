@@ -12,10 +12,13 @@ import sentencepiece
 import torch
 from torch import Tensor
 
+from graphs.adjacency import adjacency
+from graphs.edges import Edges, permute
 from models.batches import Batch, SplitReader, collate
 from models.beam import beam_search
 from models.checkpoints import Chosen, choose, vocab_path
 from models.configs import SourceSettings
+from models.lengths import reader_key
 from models.packing import Source, gathered
 from models.plan import token_batches
 from models.sampling import sample
@@ -26,7 +29,7 @@ from models.summary_files import ReadParagraph, Summary
 from ranker.ragged import Ints
 from ranker.runs import load_vocab
 from ranker.shards import read_group
-from ranker.vocab import END, END_OF_PARAGRAPH
+from ranker.vocab import END, END_OF_PARAGRAPH, PAD
 
 COMMAS = (",", "▁,")
 CHUNK_ROWS = 64  # sorted by length together, and written at once
@@ -86,16 +89,20 @@ def summaries(loaded: Loaded, batch: Batch, search: SearchSettings) -> list[Writ
     memory = model.encode(batch.source)
     log_B = _lead_log_probabilities(model, batch, memory).tolist()
     attention = _attention(model, batch, memory, [f.tokens for f in found])
-    tokens = (batch.label_BS != 0).sum(1).tolist()
+    tokens = (batch.label_BS != PAD).sum(1).tolist()
     texts = [loaded.processor.decode(f.tokens) for f in found]
     return [Written(*row) for row in zip(texts, found, log_B, tokens, attention, strict=True)]
 
 
 def _lead_log_probabilities(model: Summarizer, batch: Batch, memory: Memory) -> Tensor:
-    """[B] nats of the lead and its end."""
-    log_BSV = model.logits(model.decode(batch.target_BS, memory)).float().log_softmax(-1)
-    log_BS = log_BSV.gather(-1, batch.label_BS[..., None]).squeeze(-1)
-    return log_BS.masked_fill(batch.label_BS == 0, 0.0).sum(1)
+    """[B] nats of the lead and its end; the logits of one example at a time stand in memory."""
+    decoded_BSW = model.decode(batch.target_BS, memory)
+    found = []
+    for decoded_SW, label_S in zip(decoded_BSW, batch.label_BS, strict=True):
+        is_label_S = label_S != PAD
+        log_YV = model.logits(decoded_SW[is_label_S]).float().log_softmax(-1)
+        found.append(log_YV.gather(-1, label_S[is_label_S][:, None]).sum())
+    return torch.stack(found)
 
 
 def _attention(
@@ -105,7 +112,7 @@ def _attention(
     # the target side of a batch that reads what was written
     written = collate([[np.zeros(1, np.uint16)]] * len(tokens), [np.array(t) for t in tokens], [])
     target_BS = written.target_BS.to(batch.target_BS.device)
-    is_step_BS1 = (written.label_BS != 0).to(target_BS.device)[..., None]
+    is_step_BS1 = (written.label_BS != PAD).to(target_BS.device)[..., None]
     weight_BSL = model.source_weights(target_BS, memory).float()
     share_BL = (weight_BSL * is_step_BS1).sum(1) / is_step_BS1.sum(1)
     source = batch.source
@@ -139,6 +146,7 @@ class Job(NamedTuple):
 def split_rows(loaded: Loaded, job: Job, first_group: int = 0) -> Iterator[Summary]:
     """The rows of a split in its order, from a row group on."""
     first = sum(group.rows for group in job.reader.groups[:first_group])
+    settings = _told_settings(loaded, job.reader.source, job.search)
     lengths = job.reader.lengths().source
     for group in job.reader.groups[first_group:]:
         texts = read_group(group, _COLUMNS).to_pylist()
@@ -146,7 +154,7 @@ def split_rows(loaded: Loaded, job: Job, first_group: int = 0) -> Iterator[Summa
             numbers = np.arange(start, min(start + CHUNK_ROWS, group.rows)) + first
             written = _written(loaded, job, numbers, lengths)
             for number, one in zip(numbers.tolist(), written, strict=True):
-                yield _row(loaded, job.search, texts[number - first], one)
+                yield _row(loaded, settings, texts[number - first], one)
         first += group.rows
 
 
@@ -160,8 +168,15 @@ def _written(loaded: Loaded, job: Job, numbers: Ints, lengths: Ints) -> list[Wri
     return [by_number[number] for number in numbers.tolist()]
 
 
+def _told_settings(
+    loaded: Loaded, source: SourceSettings, search: SearchSettings
+) -> dict[str, Any]:
+    """What a row tells of how it was made."""
+    return {"checkpoint": loaded.chosen.name, **asdict(source), **asdict(search)}
+
+
 def _row(
-    loaded: Loaded, search: SearchSettings, example: dict[str, Any], written: Written
+    loaded: Loaded, settings: dict[str, Any], example: dict[str, Any], written: Written
 ) -> Summary:
     urls = [document["url"] for document in example["documents"]]
     read = zip(example["paragraphs"], written.attention, strict=False)
@@ -177,34 +192,45 @@ def _row(
         lead_log_prob=written.lead_log_probability,
         model=loaded.chosen.settings.model.model,
         run=loaded.chosen.fingerprint,
-        settings=asdict(search),
+        settings=settings,
         paragraphs=tuple(ReadParagraph(p["text"], urls[p["document"]], a) for p, a in read),
     )
 
 
 def own_summary(
     loaded: Loaded,
-    title: str,
-    paragraphs: Sequence[str],
+    example: dict[str, Any],
     source: SourceSettings,
     search: SearchSettings,
-) -> Written:
-    """A summary of one's own paragraphs, best first. Raises ValueError if there are none."""
-    if not paragraphs:
-        raise ValueError(f"no paragraph to summarise for {title!r}")
-    if loaded.model.settings.graph != "none":
-        raise ValueError("a model with a graph head needs shards, which have graphs")
-    title_ids, *ids = (
-        np.array(i, np.uint16) for i in loaded.processor.encode([title, *paragraphs])
-    )
-    model = loaded.model.settings.model
-    batch = collate([source_of(title_ids, ids, model, source)], [np.zeros(0, np.uint16)], [0])
-    return summaries(loaded, batch, search)[0]
+    edges: Edges | None = None,
+) -> Summary:
+    """The row of an example of one's own, which has no lead and its best paragraphs first.
+
+    `example` is a row of shards: id, title, paragraphs (text, document), documents (url). `edges`
+    among its paragraphs are for models that have a graph head.
+    Raises ValueError if there is no paragraph, or no edges where they are needed.
+    """  # fmt: skip
+    texts, settings = [p["text"] for p in example["paragraphs"]], loaded.model.settings
+    if not texts:
+        raise ValueError(f"no paragraph to summarise for {example['title']!r}")
+    if settings.graph != "none" and edges is None:
+        raise ValueError(f"the model follows the {settings.graph} graph: none was given")
+    encoded = loaded.processor.encode([example["title"], *texts])
+    title, *paragraphs = (np.array(ids, np.uint16) for ids in encoded)
+    read = source_of(title, paragraphs, settings.model, source)
+    graphs = None
+    if settings.graph != "none" and edges is not None:
+        graphs = [adjacency(permute(edges, range(len(read))), len(read))]
+    batch = collate([read], [np.zeros(0, np.uint16)], [0], graphs)
+    told = _told_settings(loaded, source, search)
+    row = _row(loaded, told, {**example, "lead": ""}, summaries(loaded, batch, search)[0])
+    return row._replace(lead_tokens=None, lead_log_prob=None)
 
 
 def job_key(loaded: Loaded, job: Job) -> str:
     """Stands for all that decides the rows; 8 hex digits."""
-    groups = [[g.shard.path, g.number, g.rows] for g in job.reader.groups]
-    settings = [asdict(job.search), asdict(job.reader.source), job.batch_tokens]
-    about = [loaded.chosen.fingerprint, settings, groups]
+    settings = _told_settings(loaded, job.reader.source, job.search)
+    precision = str(loaded.model.embedding.weight.dtype)
+    about = [loaded.chosen.fingerprint, settings, precision, job.batch_tokens]
+    about.append(reader_key(job.reader))
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:8]

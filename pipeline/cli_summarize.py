@@ -1,6 +1,7 @@
 """The command that writes summaries with a trained model."""
 
 import argparse
+import contextlib
 import dataclasses
 import sys
 from collections.abc import Iterator
@@ -11,9 +12,11 @@ from pipeline.cli import DONE
 from pipeline.cli_fields import SOURCE_FLAGS, add_fields, given
 
 if TYPE_CHECKING:
+    from graphs.edges import Edges
     from models.search import SearchSettings
     from models.summarize import Loaded
     from models.summary_files import Summary
+    from pipeline.own_documents import OwnParagraph
 
 EACH = "each"
 SEARCH_FLAGS = {
@@ -37,11 +40,12 @@ def summarize(args: argparse.Namespace) -> int:
 
     With --split, a row an example in JSON Lines (or Parquet, by the name of --out), with scores,
     the run and the search they come from, and what was attended to. With --text, the files' (or
-    web pages') paragraphs are ranked for --title, and the summary is printed.
+    web pages') paragraphs are ranked for --title, and the summary is printed (the row to --out).
     """
     from models.summarize import load
     from ranker.runs import device_of
 
+    _check_call(args)
     search = _search_settings(args)
     if args.checkpoint == EACH:
         return _each(args, search)
@@ -60,8 +64,6 @@ def _each(args: argparse.Namespace, search: "SearchSettings") -> int:
     from models.summarize import load
     from ranker.runs import device_of
 
-    if args.text:
-        raise ValueError(f"--checkpoint {EACH} is for --split")
     out = args.out or Path(f"{args.split}.jsonl")
     device, files = device_of(args.device), []
     for step in best_steps(args.run_folder):
@@ -80,6 +82,7 @@ def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings",
     from ranker.shards import split_shards
 
     data = args.data or data_of(args.run_folder)
+    _check_vocab(args.run_folder, data)
     settings = loaded.chosen.settings
     source = dataclasses.replace(settings.source, **given(args, SOURCE_FLAGS))
     reader = SplitReader(split_shards(data, args.split), settings.model, source)
@@ -98,19 +101,70 @@ def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings",
 
 
 def _own(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings") -> int:
+    from crawl.titles import article_id
     from models.summarize import own_summary
+    from models.write_summaries import write_summaries
     from pipeline.own_documents import read_paragraphs
     from ranker.rank import rank
 
-    if args.title is None:
-        raise ValueError("--text needs --title")
     paragraphs = read_paragraphs(args.text)
-    order = rank("tfidf", args.title, paragraphs)
+    order = rank("tfidf", args.title, [p.text for p in paragraphs])
     source = dataclasses.replace(loaded.chosen.settings.source, **given(args, SOURCE_FLAGS))
     best = [paragraphs[i] for i in order]
-    written = own_summary(loaded, args.title, best, source, search)
-    print(written.text)
+    example = {
+        "id": article_id(args.title),
+        "title": args.title,
+        "paragraphs": [p._asdict() for p in best],
+        "documents": [{"url": name} for name in args.text],
+    }
+    edges = _edges(loaded.chosen.settings.model.graph, best[: source.max_paragraphs])
+    row = own_summary(loaded, example, source, search, edges)
+    print(row.summary)
+    if args.out is not None:
+        write_summaries(args.out, "own", [1], lambda _: iter([row]))
     return DONE
+
+
+def _edges(graph: str, paragraphs: "list[OwnParagraph]") -> "Edges | None":
+    """The graph that a model follows, among one's own paragraphs."""
+    if graph == "similarity":
+        from graphs.similarity import similarity_graph
+
+        return similarity_graph([p.text for p in paragraphs])
+    if graph == "discourse":
+        from graphs.discourse import discourse_graph
+
+        texts, documents, positions = (list(part) for part in zip(*paragraphs, strict=True))
+        return discourse_graph(texts, documents, positions)
+    return None
+
+
+def _check_call(args: argparse.Namespace) -> None:
+    """Raises ValueError for flags that do not go together, or an --out that cannot be a file."""
+    if args.text and args.title is None:
+        raise ValueError("--text needs --title")
+    if args.text and args.checkpoint == EACH:
+        raise ValueError(f"--checkpoint {EACH} is for --split")
+    for flag in ("data", "batch_tokens") if args.text else ("title",):
+        if getattr(args, flag) is not None:
+            raise ValueError(
+                f"--{flag.replace('_', '-')} is for {'--split' if args.text else '--text'}"
+            )
+    if args.out is not None and args.out.is_dir():
+        raise ValueError(f"--out {args.out} is a folder")
+
+
+def _check_vocab(run: Path, data: str) -> None:
+    """Raises ValueError if the dataset's subwords are not the run's; without a vocabulary, none."""
+    from models.checkpoints import vocab_path
+    from ranker.shards import find_vocab
+
+    with contextlib.suppress(FileNotFoundError):
+        if find_vocab(data) != vocab_path(run).read_bytes():
+            raise ValueError(
+                f"{data} has another vocabulary than {run} was trained with: give it the run's "
+                f"with `wikisum tokenize --vocab {vocab_path(run)}`"
+            )
 
 
 def _search_settings(args: argparse.Namespace) -> "SearchSettings":
@@ -135,7 +189,7 @@ def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", metavar="DIR", help="dataset (default that of the training)")
     parser.add_argument("--title", metavar="TITLE", help="what the summary is about, for --text")
     parser.add_argument("--out", type=Path, metavar="FILE",
-                        help=".jsonl or .parquet (default the split's name)")  # fmt: skip
+                        help=".jsonl or .parquet (default the split's name, or none)")  # fmt: skip
     parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu or cuda")
     parser.add_argument("--precision", default="auto", choices=["auto", "bf16", "fp32"],
                         help="auto (bf16 on a GPU), bf16 or fp32")  # fmt: skip
@@ -143,5 +197,6 @@ def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
                         help="source subwords of a batch (default as in training)")  # fmt: skip
     source = parser.add_argument_group("source, where not as in training")
     add_fields(source, configs.SourceSettings,
-                {k: v for k, v in SOURCE_FLAGS.items() if k != "lead_tokens"})  # fmt: skip
+               SOURCE_FLAGS | {"lead_tokens": "subwords of a lead to measure perplexity on"}
+               )  # fmt: skip
     add_fields(parser.add_argument_group("search"), SearchSettings, SEARCH_FLAGS)

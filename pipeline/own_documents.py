@@ -4,6 +4,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from crawl.errors import BadPage
 from crawl.html import read_page
@@ -15,21 +16,33 @@ MAX_PAGE_BYTES = 16 << 20
 WAIT_SECONDS = 30
 
 
-def read_paragraphs(names: Sequence[str]) -> list[str]:
+class OwnParagraph(NamedTuple):
+    """A paragraph, the document it stands in (a place among those named), its place there."""
+
+    text: str
+    document: int
+    position: int
+
+
+def read_paragraphs(names: Sequence[str]) -> list[OwnParagraph]:
     """The paragraphs of all documents, in their order, but for those that are no prose.
 
     Raises FileNotFoundError for a file that is not there, JobFailed for a document that cannot
     be read or has no paragraph.
     """
     found = []
-    for name in names:
+    for document, name in enumerate(names):
         payload, charset, is_html = _fetched(name) if "://" in name else _opened(name)
         try:
             page = read_page(payload, charset, "html" if is_html else "text", "fast")
         except BadPage as error:
             raise JobFailed(f"{name}: {error}") from error
         parts = [part for paragraph in page.paragraphs for part in split_long(paragraph)]
-        kept = [part for part in parts if drop_reason(part) is None]
+        kept = [
+            OwnParagraph(part, document, position)
+            for position, part in enumerate(parts)
+            if drop_reason(part) is None
+        ]
         if not kept:
             raise JobFailed(f"{name}: none of {len(parts)} paragraphs is prose")
         found += kept

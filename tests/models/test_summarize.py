@@ -1,10 +1,13 @@
+import dataclasses
 import io
 import json
+import shutil
 
 import pyarrow.parquet as pq
 import pytest
 import torch
 
+from graphs.edges import Edges
 from models.batches import SplitReader
 from models.checkpoints import prepare_run
 from models.configs import SourceSettings, changed
@@ -21,14 +24,15 @@ CPU = torch.device("cpu")
 
 @pytest.fixture(scope="module")
 def runs(topics, tmp_path_factory):
-    """A flat and a hierarchical run, hardly trained."""
+    """A flat and two hierarchical runs, one with a graph, hardly trained."""
     folder = tmp_path_factory.mktemp("runs")
     from models.configs import PRESETS
 
-    for name, preset in (("ht", "tiny"), ("ft", "tiny-ft")):
+    graph = {"graph": "similarity", "graph_head": 0}
+    for name, preset, more in (("ht", "tiny", {}), ("ft", "tiny-ft", {}), ("graph", "tiny", graph)):
         changes = {"width": 16, "feedforward": 32, "vocab_size": 600, "steps": 4,
                    "validate_every": 2, "batch_tokens": 1_000, "warmup_steps": 2}  # fmt: skip
-        settings = changed(PRESETS[preset], changes)
+        settings = changed(PRESETS[preset], changes | more)
         readers = [
             SplitReader(split_shards(str(topics), split), settings.model, settings.source)
             for split in ("train", "validation")
@@ -65,6 +69,9 @@ def test_rows_say_all_of_their_examples(model, runs, topics, make_job):
         assert row.log_prob < 0
         assert row.score == pytest.approx(row.log_prob / job.search.normaliser(row.tokens))
         assert (row.model, row.run) == (model, loaded.chosen.fingerprint)
+        assert row.settings["checkpoint"] == loaded.chosen.name
+        assert row.settings["source_tokens"] == 600
+        assert row.settings["beam"] == 2
 
 
 def test_a_leads_probability_is_that_of_its_tokens(runs, make_job):
@@ -117,22 +124,60 @@ def test_a_killed_run_goes_on_to_the_same_file(name, runs, make_job, tmp_path):
     assert [p.name for p in cut.parent.iterdir()] == [name]
 
 
-def test_the_key_changes_with_what_decides_the_rows(runs, make_job):
+def test_the_key_changes_with_what_decides_the_rows(runs, make_job, topics, tmp_path):
     loaded = load(runs / "ht", "best", CPU)
-    keys = {job_key(loaded, make_job(loaded, beam=beam)) for beam in (1, 2)}
-    keys.add(job_key(load(runs / "ht", "2", CPU), make_job(loaded, beam=1)))
-    assert len(keys) == 3
+    jobs = [make_job(loaded, beam=beam) for beam in (1, 2)]
+    keys = {job_key(loaded, job) for job in jobs}
+    keys.add(job_key(load(runs / "ht", "2", CPU), jobs[0]))
+    keys.add(job_key(load(runs / "ht", "best", CPU, "bf16"), jobs[0]))
+    longer = dataclasses.replace(jobs[0].reader.source, source_tokens=3_000)
+    reader = SplitReader(split_shards(str(topics), "test"), jobs[0].reader.model, longer)
+    keys.add(job_key(loaded, jobs[0]._replace(reader=reader)))
+    assert len(keys) == 5
+
+
+def test_the_key_changes_with_the_shards(runs, topics, tmp_path):
+    loaded = load(runs / "ht", "best", CPU)
+    settings = loaded.chosen.settings
+    path = tmp_path / "test-00000-of-00001.parquet"
+    keys = set()
+    for compression in ("zstd", "none"):  # as if another build had as many rows
+        table = pq.read_table(topics / "examples" / path.name)
+        pq.write_table(table, path, compression=compression)
+        reader = SplitReader(split_shards(str(tmp_path), "test"), settings.model, settings.source)
+        keys.add(job_key(loaded, Job(reader, SearchSettings(), 1_000)))
+    assert len(keys) == 2
+
+
+def own_example(*texts):
+    paragraphs = [{"text": text, "document": 0} for text in texts]
+    return {"id": "1", "title": "A Mill", "paragraphs": paragraphs, "documents": [{"url": "a.txt"}]}
 
 
 def test_own_paragraphs_are_summarised(runs):
     loaded = load(runs / "ft", "average", CPU)
     search = SearchSettings(beam=2, max_tokens=6)
-    written = own_summary(
-        loaded, "A Mill", ["It is old.", "It is white."], SourceSettings(), search
-    )
-    assert len(written.attention) == 2
+    row = own_summary(loaded, own_example("It is old.", "White."), SourceSettings(), search)
+    assert [p.text for p in row.paragraphs] == ["It is old.", "White."]
+    assert row.paragraphs[0].document_url == "a.txt"
+    assert (row.lead, row.lead_log_prob) == ("", None)
     with pytest.raises(ValueError, match="no paragraph"):
-        own_summary(loaded, "A Mill", [], SourceSettings(), search)
+        own_summary(loaded, own_example(), SourceSettings(), search)
+
+
+def test_own_paragraphs_follow_a_graph_of_their_own(runs):
+    loaded = load(runs / "graph", "last", CPU)
+    example = own_example("It is old.", "White.", "The mill is old.", "It fell.")
+    search = SearchSettings(beam=1, max_tokens=4)
+
+    def row(weight, paragraphs=4):
+        edges = Edges([0, 0, 1], [1, 2, 3], [1.0, weight, 1.0])
+        return own_summary(loaded, example, SourceSettings(paragraphs), search, edges)
+
+    assert row(0.5).log_prob == row(0.5).log_prob != row(9.0).log_prob
+    assert row(9.0, paragraphs=2).log_prob == row(0.5, paragraphs=2).log_prob  # edge is cut off
+    with pytest.raises(ValueError, match="similarity graph"):
+        own_summary(loaded, example, SourceSettings(), search)
 
 
 def test_sampling_goes_through(runs, make_job):
@@ -184,8 +229,46 @@ class TestCommand:
         page = tmp_path / "b.html"
         page.write_text("<p>The mill was sold to the town for ninety shillings in 1874.</p>")
         words = ["summarize", "--run", str(runs / "ht"), "--title", "The mill", "--max-tokens", "5"]
-        assert main([*words, "--text", str(text), str(page)]) == 0
-        assert capsys.readouterr().out.strip()
+        out = tmp_path / "own.jsonl"
+        assert main([*words, "--text", str(text), str(page), "--out", str(out)]) == 0
+        (row,) = map(json.loads, out.read_text().splitlines())
+        assert capsys.readouterr().out.strip() == row["summary"].strip()
+        assert {p["document_url"] for p in row["paragraphs"]} == {str(text), str(page)}
+
+    @pytest.mark.parametrize("graph", ["similarity", "discourse"])
+    def test_own_documents_for_a_model_with_a_graph(self, graph, runs, tmp_path, capsys):
+        text = tmp_path / "a.txt"
+        text.write_text("The mill was built of granite.\nThen the mill was sold to the town.\n")
+        run = tmp_path / "run"
+        shutil.copytree(runs / "graph", run)
+        state = torch.load(run / "last.pt", weights_only=True)
+        state["settings"]["model"]["graph"] = graph
+        torch.save(state, run / "last.pt")
+        words = [
+            "--run",
+            str(run),
+            "--checkpoint",
+            "last",
+            "--title",
+            "A mill",
+            "--text",
+            str(text),
+        ]
+        assert main(["summarize", *words, "--max-tokens", "3"]) == 0
+
+    def test_subwords_of_another_vocabulary_are_told_apart(self, runs, topics, tmp_path, capsys):
+        data = tmp_path / "data"
+        shutil.copytree(topics, data)
+        vocab = data / "vocab" / "wikisum.model"
+        vocab.write_bytes(vocab.read_bytes() + b"\n")
+        words = ["summarize", "--run", str(runs / "ht"), "--split", "test", "--data", str(data)]
+        out = tmp_path / "out.jsonl"
+        short = ["--max-tokens", "2", "--beam", "1", "--out", str(out)]
+        assert main([*words, *short]) == 2
+        assert "another vocabulary" in capsys.readouterr().err
+        assert not out.exists()
+        vocab.unlink()  # shards alone are taken as they are
+        assert main([*words, *short]) == 0
 
     @pytest.mark.parametrize(
         ("words", "code", "message"),
@@ -194,6 +277,9 @@ class TestCommand:
             (["--split", "dev"], 2, "no dev shard"),
             (["--text", "nowhere.txt", "--title", "T"], 2, "nowhere.txt"),
             (["--text", "nowhere.txt"], 2, "--title"),
+            (["--text", "EMPTY", "--title", "T", "--data", "x"], 2, "--data is for --split"),
+            (["--split", "test", "--title", "T"], 2, "--title is for --text"),
+            (["--split", "test", "--out", "."], 2, "--out . is a folder"),
             (["--split", "test", "--beam", "0"], 2, "--beam"),
             (["--split", "test", "--text", "x"], 2, "not allowed with"),
             (["--split", "test", "--checkpoint", "first"], 2, "--checkpoint"),
