@@ -1,0 +1,119 @@
+"""CPU time of each step that a page goes through in a scan, and of the loops of others."""
+
+import io
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import trafilatura
+from bs4 import BeautifulSoup
+from fastwarc.warc import ArchiveIterator as FastIterator
+from fastwarc.warc import WarcRecordType
+from resiliparse.extract.html2text import extract_plain_text
+from resiliparse.parse.encoding import bytes_to_str, detect_encoding
+from warcio.archiveiterator import ArchiveIterator
+
+from crawl.charset import to_utf8
+from crawl.language import detect
+from crawl.limits import check_markup, check_size
+from crawl.main_text import fast_text
+from crawl.paragraphs import drop_reason, split_long
+from crawl.urls import canonical_url
+from crawl.warc import Capture, read_captures
+from pipeline.filter_urls import is_wanted, load_filter
+from pipeline.make_document import make_document
+from pipeline.options import ScanSettings
+from pipeline.records import DOCUMENT, Document
+from pipeline.shards import ShardWriter
+
+LANGUAGE = "en"
+
+
+class Clock:
+    """CPU seconds by name."""
+
+    def __init__(self) -> None:
+        self.seconds: Counter[str] = Counter()
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        start = time.process_time()
+        yield
+        self.seconds[name] += time.process_time() - start
+
+
+def step_seconds(crawl: bytes, filter_path: str) -> dict[str, float]:
+    """CPU seconds of each step over a crawl file."""
+    clock = Clock()
+    keys = load_filter(filter_path, "benchmark")
+    urls: list[str] = []
+    with clock("read, decompress"):
+        captures = list(read_captures(io.BytesIO(crawl), lambda url: urls.append(url) or True))
+    with clock("URL form, key, filter"):
+        found = [is_wanted(keys, url) for url in urls]
+    assert all(found)
+    pages = [c for c in captures if isinstance(c, Capture)]
+    for page in pages:
+        with clock("charset"):
+            check_size(page.payload)
+            html = to_utf8(page.payload, page.charset)
+        with clock("bounds of the markup"):
+            check_markup(html)
+        with clock("parse, extract"):
+            _, texts = fast_text(html)
+        with clock("language"):
+            detect("\n".join(texts))
+        with clock("paragraph filter"):
+            pieces = [piece for text in texts for piece in split_long(text)]
+            Counter(drop_reason(piece, LANGUAGE) for piece in pieces)
+        with clock("URL form, key, filter"):
+            canonical_url(page.url)
+    settings = ScanSettings(language=LANGUAGE)
+    made = [make_document(p, "benchmark", "scan", settings, Counter()) for p in pages]
+    documents = [d for d in made if isinstance(d, Document)]
+    with tempfile.TemporaryDirectory() as folder, clock("write Parquet"):  # noqa: SIM117
+        with ShardWriter(folder, "documents.parquet", DOCUMENT, {}) as writer:
+            for document in documents:
+                writer.write(document)
+    return dict(clock.seconds)
+
+
+def with_soup(crawl: bytes, wanted: set[str]) -> Iterator[str]:
+    for record in ArchiveIterator(io.BytesIO(crawl)):
+        if record.rec_type == "response":
+            url = record.rec_headers.get_header("WARC-Target-URI")
+            if url in wanted:
+                yield BeautifulSoup(record.content_stream().read(), "lxml").get_text("\n")
+
+
+def with_trafilatura(crawl: bytes, wanted: set[str]) -> Iterator[str]:
+    for record in ArchiveIterator(io.BytesIO(crawl)):
+        if record.rec_type == "response":
+            url = record.rec_headers.get_header("WARC-Target-URI")
+            if url in wanted:
+                yield trafilatura.extract(record.content_stream().read(), fast=True) or ""
+
+
+def with_resiliparse(crawl: bytes, wanted: set[str]) -> Iterator[str]:
+    for record in FastIterator(io.BytesIO(crawl), record_types=WarcRecordType.response):
+        if record.headers["WARC-Target-URI"] in wanted:
+            html = record.reader.read()
+            text = bytes_to_str(html, detect_encoding(html))
+            yield extract_plain_text(text, main_content=True)
+
+
+LOOPS: dict[str, Callable[[bytes, set[str]], Iterator[str]]] = {
+    "warcio, BeautifulSoup with lxml, all text": with_soup,
+    "warcio, trafilatura, main text": with_trafilatura,
+    "fastwarc, resiliparse, main text": with_resiliparse,
+}
+
+
+def loop_seconds(name: str, crawl: bytes, wanted: set[str]) -> float:
+    """CPU seconds of one of the loops over a crawl file; nothing is written."""
+    start = time.process_time()
+    for _ in LOOPS[name](crawl, wanted):
+        pass
+    return time.process_time() - start
