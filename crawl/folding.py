@@ -11,6 +11,9 @@ def fold(text: str) -> str:
 
     Soft hyphens, zero-width spaces, direction marks, control characters and lone surrogates go.
     """
+    folded = text.strip()
+    if "  " not in folded and folded.isprintable():  # as most text is
+        return folded
     folded = " ".join(text.split())
     if folded.isprintable():
         return folded

@@ -18,6 +18,8 @@ from crawl.limits import MAX_PAGE_BYTES, check_markup, check_size
         ("<p " + " ".join(f'a{i}=">"' for i in range(60_000)), "too_many_attributes"),
         ("<p " + " ".join(f"a{i}<" for i in range(60_000)), "too_many_attributes"),
         ("<p " + "/".join(f"a{i}" for i in range(60_000)), "too_many_attributes"),
+        ("<p " + "\v \v".join(f"a{i}" for i in range(30_000)), "too_many_attributes"),
+        (("<p " + " ".join(f"a{i}" for i in range(4_000)) + ">") * 20, "too_many_attributes"),
     ],
 )
 def test_endless_markup_is_refused(html, reason):
@@ -38,6 +40,7 @@ def test_endless_markup_is_refused(html, reason):
         "<script>" + "x = 1; " * 100_000 + "</script>",
         "a < b, " * 20_000,
         "<p class='a b' id=\"c\" hidden>x</p>" * 10_000,
+        "<p " + " ".join(f"data-attribute{i}='some words'" for i in range(8_000)) + ">",
     ],
 )
 def test_long_honest_markup_is_let_through(html):
