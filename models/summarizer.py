@@ -16,7 +16,6 @@ from models.hierarchical_transformer import HierarchicalEncoder
 from models.layers import NORM_EPSILON, DecoderLayer, KeysValues
 from models.packing import Source, spread
 from models.positions import sinusoids
-from ranker.vocab import PAD
 
 ENCODERS: dict[str, type[FlatEncoder] | type[HierarchicalEncoder]] = {
     "ft": FlatEncoder,
@@ -136,9 +135,8 @@ class Summarizer(nn.Module):
         return (cast(DecoderLayer, layer) for layer in self.decoder)
 
     def _embedded(self, ids: Tensor) -> Tensor:
-        """The embeddings, scaled; padding is zero."""
         embedded: Tensor = self.embedding(ids) * self.scale
-        return embedded.masked_fill((ids == PAD)[..., None], 0.0)
+        return embedded
 
     def _placed(self, target: Tensor, first: int, one_place: bool = False) -> Tensor:
         """Target embeddings with positions from `first` on (all at `first` if `one_place`)."""

@@ -34,11 +34,14 @@ def feedforward(x, layer):
     return linear(torch.relu(linear(x, layer[0])), layer[3])
 
 
-def attention(x, memory, layer, may_see):
-    """Multi-head attention of x [S, W] over memory [L, W], query by query."""
+def attention(x, memory, layer, may_see, told=None):
+    """Multi-head attention of x [S, W] over memory [L, W], query by query.
+
+    Weights [S, H, L] are added to `told`, for which all must be seen.
+    """
     width = x.shape[1] // layer.heads
     q, k, v = linear(x, layer.query), linear(memory, layer.key), linear(memory, layer.value)
-    rows = []
+    rows, seen_weights = [], []
     for i in range(len(x)):
         heads = []
         for z in range(layer.heads):
@@ -46,8 +49,11 @@ def attention(x, memory, layer, may_see):
             seen = [j for j in range(len(memory)) if may_see(i, j)]
             scores = torch.stack([q[i, part] @ k[j, part] / math.sqrt(width) for j in seen])
             weights = scores.softmax(0)
+            seen_weights.append(weights)
             heads.append(sum(w * v[j, part] for w, j in zip(weights, seen, strict=True)))
         rows.append(torch.cat(heads))
+    if told is not None:
+        told.append(torch.stack(seen_weights).view(len(x), layer.heads, len(memory)))
     return linear(torch.stack(rows), layer.output)
 
 
@@ -160,8 +166,11 @@ def encode(model, source, graphs=None):
     return examples
 
 
-def decode(model, target, memory):
-    """Logits [S, V] of one target (ids with the begin) over its memory [L, W]."""
+def decode(model, target, memory, told=None):
+    """Logits [S, V] of one target (ids with the begin) over its memory [L, W].
+
+    Each layer's attention to the memory is added to `told`.
+    """
     x = embedded(target, model)
     width = model.settings.width
     x = torch.stack([row + positions(0, i, width, False) for i, row in enumerate(x)])
@@ -171,7 +180,7 @@ def decode(model, target, memory):
             return attention(h, h, layer.self_attention, lambda i, j: j <= i)
 
         def look_at_source(h, layer=layer):
-            return attention(h, memory, layer.cross_attention, lambda i, j: True)
+            return attention(h, memory, layer.cross_attention, lambda i, j: True, told)
 
         x = residual(x, look_back, layer.to_self)
         x = residual(x, look_at_source, layer.to_cross)

@@ -1,3 +1,4 @@
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -5,8 +6,23 @@ import numpy as np
 import pytest
 import torch
 
+from models.configs import ModelSettings
+from models.flat_transformer import FlatEncoder
+from models.hierarchical_transformer import (
+    GlobalLayer,
+    HierarchicalEncoder,
+    InterParagraphAttention,
+    MultiHeadPooling,
+)
+from models.layers import FeedForward, LocalLayer, Residual
+from models.summarizer import Summarizer
+
 sys.path.insert(0, str(Path(__file__).parent))
 import literal
+
+SMALL = ModelSettings(
+    vocab_size=50, width=16, feedforward=32, heads=4, layers="LG", decoder_layers=1, dropout=0.0
+)
 
 FORMS = {
     "paper": {},
@@ -38,6 +54,13 @@ def test_agrees_with_the_equations(form, make_model, make_source, target):
     for row, (paragraphs, length) in enumerate(zip(examples, (5, 3), strict=True)):
         expected = literal.decode(model, target[row, :length], torch.cat(paragraphs))
         torch.testing.assert_close(logits[row, :length], expected, rtol=1e-4, atol=1e-4)
+
+
+@torch.no_grad()
+def test_there_may_be_more_paragraphs_than_tokens_in_each(make_model, make_source):
+    model, source = make_model(), make_source([1, 2, 1, 1, 2])
+    expected = literal.packed(literal.encode(model, source))
+    torch.testing.assert_close(model.encode_tokens(source), expected, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("head", [0, 2, -1])
@@ -101,14 +124,19 @@ def test_steps_with_a_cache_give_the_same_logits(form, make_model, make_source):
             torch.testing.assert_close(logits[:, k], whole[:, -1], rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("form", ["paper", "pre-norm"])
 @torch.no_grad()
-def test_source_weights_are_shares(make_model, make_source, target):
-    model = make_model()
+def test_source_weights_are_those_of_the_layers(form, make_model, make_source, target):
+    model = make_model(**FORMS[form])
     source = make_source([5, 3], [4])
     weights = model.source_weights(target, model.encode(source))
     assert weights.shape == (2, 5, 8)
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 5))
     assert (weights[1, :, 4:] == 0).all()
+    memory = torch.cat(literal.encode(model, source)[0])
+    told = []
+    literal.decode(model, target[0], memory, told)
+    torch.testing.assert_close(weights[0], torch.stack(told).mean((0, 2)), rtol=1e-4, atol=1e-5)
 
 
 @torch.no_grad()
@@ -119,6 +147,50 @@ def test_half_precision_stays_close(make_model, make_source, target):
     with torch.autocast("cpu", torch.bfloat16):
         near = model.logits(model(source, target)).float().log_softmax(-1)
     assert (exact - near).abs().max() < 0.15
+
+
+PARTS = {
+    "pooling": (MultiHeadPooling, lambda x, source: (x, source)),
+    "between paragraphs": (
+        InterParagraphAttention,
+        lambda x, source: (x[:4].view(4, 4, 4), source),
+    ),
+    "context": (GlobalLayer, lambda x, source: (x, source)),
+    "attention": (LocalLayer, lambda x, source: (x, source)),
+    "step": (Residual, lambda x, source: (x, torch.sin)),
+    "feed-forward": (FeedForward, lambda x, source: (x,)),
+    "flat source": (FlatEncoder, lambda x, source: (x, source)),
+    "source": (HierarchicalEncoder, lambda x, source: (x, source)),
+    "target": (Summarizer, lambda x, source: (source, torch.tensor([[2, 7, 9], [2, 11, 12]]))),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_dropout_works_in_each_place_and_in_training_alone(name, make_source):
+    """Where a part has dropout of its own, the parts inside it having none."""
+    torch.manual_seed(0)
+    kind, arguments = PARTS[name]
+    part = kind(dataclasses.replace(SMALL, dropout=0.5, attention_dropout=0.5))
+    for parameter in part.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    for child in part.children():
+        child.train(name in ("feed-forward", "attention"))
+    for child in [part.dropout] if hasattr(part, "dropout") else []:
+        child.train()
+    given = arguments(torch.randn(13, 16), make_source([5, 3, 1], [4]))
+    assert not torch.equal(part(*given), part(*given))
+    part.eval()
+    assert torch.equal(part(*given), part(*given))
+
+
+def test_weights_start_as_they_should():
+    """Embeddings of unit variance when scaled; other matrices by Xavier's uniform rule."""
+    shape = dataclasses.replace(SMALL, vocab_size=4_000, width=64, feedforward=256)
+    model = Summarizer(shape)
+    assert model.embedding.weight.std().item() * 8 == pytest.approx(1, rel=0.02)
+    first = model.decoder[0].feedforward[0].weight
+    assert first.abs().max().item() == pytest.approx((6 / (64 + 256)) ** 0.5, rel=0.01)
+    assert not model.output_bias.any()
 
 
 def test_every_parameter_learns(make_model, make_source, target):

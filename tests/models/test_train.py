@@ -1,3 +1,4 @@
+import copy
 import io
 import json
 import math
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import islice
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -18,7 +20,8 @@ from models.batches import SplitReader
 from models.checkpoints import Best, averaged, best_of, choose, forget_others, save_best
 from models.configs import changed, to_json
 from models.distributed import Team
-from models.train import Model, Stopping, Trainer, TrainingFailed
+from models.plan import Place
+from models.train import Model, Stopping, Trainer, TrainingFailed, updates
 from pipeline.cli import main
 from ranker.shards import split_shards
 
@@ -159,6 +162,76 @@ def test_an_update_is_the_same_in_one_batch_or_two(trainer):
         model(batch).smoothed.backward()
     for parameter, gradient in zip(model.parameters(), whole, strict=True):
         torch.testing.assert_close(parameter.grad, gradient, rtol=1e-3, atol=1e-4)
+
+
+def test_updates_are_those_of_the_formulas(trainer):
+    """Adam on the mean over all target tokens of both batches, clipped, at the schedule's rate."""
+    own = {"clip": 0.7, "beta1": 0.5, "beta2": 0.7, "epsilon": 1e-3, "dropout": 0.0, "steps": 2}
+    made = trainer(validate_every=100, **own)
+    model, rates = copy.deepcopy(made.model).train(), [1e-2 / 4, 2e-2 / 4]
+    parameters, moments = list(model.parameters()), []
+    plan = updates(made.lengths(io.StringIO()), made.settings.train, Place(), 0, CPU)
+    for step, (update, rate) in enumerate(zip(islice(plan, 2), rates, strict=True), 1):
+        batches = [made.train.batch(examples) for _, examples in update.batches]
+        labels = sum(int((batch.label_BS != 0).sum()) for batch in batches)
+        assert len(batches) == 2
+        assert update.target_tokens == labels
+        loss = sum(model(batch).smoothed for batch in batches) / labels
+        gradients = torch.autograd.grad(loss, parameters)
+        length = torch.stack([g.square().sum() for g in gradients]).sum().sqrt()
+        assert length > 0.7
+        moments = moments or [(torch.zeros_like(g), torch.zeros_like(g)) for g in gradients]
+        for i, (parameter, gradient) in enumerate(zip(parameters, gradients, strict=True)):
+            clipped = gradient * 0.7 / length
+            first = 0.5 * moments[i][0] + 0.5 * clipped
+            second = 0.7 * moments[i][1] + 0.3 * clipped**2
+            moments[i] = first, second
+            root = (second / (1 - 0.7**step)).sqrt() + 1e-3
+            with torch.no_grad():
+                parameter -= rate * first / (1 - 0.5**step) / root
+    made.fit(io.StringIO(), Stopping())
+    for found, expected in zip(made.model.parameters(), parameters, strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5)
+
+
+def test_a_validation_is_the_mean_over_all_leads_without_smoothing(trainer):
+    made = trainer(dropout=0.5, label_smoothing=0.3)
+    found = made.validation_loss(made.validation, io.StringIO())
+    batch = made.validation.batch(np.arange(len(made.validation)))
+    summarizer = made.model.summarizer.eval()
+    logits = summarizer.logits(summarizer(batch.source, batch.target_BS)).flatten(0, 1)
+    expected = torch.nn.functional.cross_entropy(logits, batch.label_BS.flatten(), ignore_index=0)
+    assert found == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_half_precision_trains_alike_but_not_the_same(trainer):
+    exact, near = trainer("exact", steps=2), trainer("near", steps=2, precision="bf16")
+    for made in (exact, near):
+        made.fit(io.StringIO(), Stopping())
+    one, other = (weights(made)["embedding.weight"] for made in (exact, near))
+    assert not torch.equal(one, other)
+    torch.testing.assert_close(one, other, rtol=0.1, atol=0.03)
+
+
+def test_processes_share_the_batches_of_an_update(trainer):
+    made = trainer(update_batches=4)
+    lengths = made.lengths(io.StringIO())
+
+    def third(team):
+        plan = updates(lengths, made.settings.train, Place(), 0, team)
+        return next(islice(plan, 2, None))
+
+    alone = third(CPU)
+    parts = [third(CPU._replace(rank=rank, size=2)) for rank in range(2)]
+    assert [number for number, _ in alone.batches] == [8, 9, 10, 11]
+    assert [[number for number, _ in part.batches] for part in parts] == [[8, 10], [9, 11]]
+    dealt = {number: rows.tolist() for part in parts for number, rows in part.batches}
+    assert dealt == {number: rows.tolist() for number, rows in alone.batches}
+    assert {part.target_tokens for part in parts} == {alone.target_tokens}
+    assert {part.place for part in parts} == {alone.place}
+    made = trainer(update_batches=3)
+    with pytest.raises(ValueError, match="--update-batches 3 does not divide among 2"):
+        Trainer(made.run, made.settings, made.train, None, CPU._replace(size=2))
 
 
 def test_the_best_validations_are_kept_on_disk(run_settings, tmp_path):
