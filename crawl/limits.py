@@ -39,7 +39,7 @@ def check_size(payload: bytes) -> None:
 
 
 def check_markup(html: bytes) -> None:
-    """Raises BadPage `too_many_tags`, `too_deep` or `too_many_attributes` (of the same tags)."""
+    """Raises BadPage `too_many_tags`, `too_deep` or `too_many_attributes` (of one tag or a few)."""
     if len(html) <= 3 * _FEW_TAGS:
         return
     codes = np.frombuffer(html, np.uint8)

@@ -9,9 +9,13 @@ MAX_GARBLED_SHARE = 0.01
 _WORD = re.compile(r"\S*\w\S*")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u9fff]")
 _LETTER = re.compile(r"[^\W\d_]")
-# A sentence's end: a full stop or its kin in other scripts, after a word, before space or the end.
-_SENTENCE_END = re.compile(r"\w[\"'”’»)\]]*[.!?…][\"'”’»)\]]*(?=\s|$|\[)|[。！？｡।॥؟۔።]")
+# A sentence's end: a full stop or its kin in other scripts, before space or the end.
+_STOP = re.compile(r"[.!?…。！？｡।॥؟۔።](?:(?<![.!?…])|[\"'”’»)\]]*(?=\s|$|\[))")
+_FULL_STOPS = frozenset("。！？｡।॥؟۔።")
+_CLOSERS = "\"'”’»)]"
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+|(?<=[。！？｡।॥؟۔።])")
+_IN_WORD = re.compile(r"\w")
+_NO_LETTERS = re.sub(rb"[A-Za-z\xc0-\xff]", b"", bytes(range(256)))  # of Latin-1
 _WORDS_BEFORE = re.compile(r"[^\W\d_]{2,}")
 _BOILERPLATE = re.compile(
     r"\b(?:(?:we|this (?:web)?site|our (?:web)?site|by continuing)\b.{0,60}\bcookies?"
@@ -88,21 +92,30 @@ def _word_count(paragraph: str) -> int:
 
 def _is_boilerplate(paragraph: str) -> bool:
     lower = paragraph.lower()
-    return any(key in lower for key in _BOILERPLATE_KEYS) and bool(_BOILERPLATE.search(paragraph))
+    for key in _BOILERPLATE_KEYS:  # quicker than any()
+        if key in lower:
+            return bool(_BOILERPLATE.search(paragraph))
+    return False
 
 
 def _is_spaced(paragraph: str) -> bool:
     """Whether words are parted by spaces, as they are not in Chinese, Japanese or Thai."""
-    return paragraph.isascii() or len(_UNSPACED.findall(paragraph)) < len(paragraph) / 4
+    if len(paragraph.encode("latin-1", "ignore")) * 4 > len(paragraph) * 3:
+        return True
+    return len(_UNSPACED.findall(paragraph)) < len(paragraph) / 4
 
 
 def _has_sentence(paragraph: str) -> bool:
+    """Whether a stop ends three words, or one of a script that has stops of its own ends any."""
     start = 0
-    for match in _SENTENCE_END.finditer(paragraph):
-        before = paragraph[start : match.end()]
-        if match[0][0] in "。！？｡।॥؟۔።" or len(_WORDS_BEFORE.findall(before)) >= 3:
+    for stop in _STOP.finditer(paragraph):
+        if stop[0] in _FULL_STOPS:
             return True
-        start = match.end()
+        before = paragraph[start : stop.start()].rstrip(_CLOSERS)
+        if before and _IN_WORD.match(before[-1]):
+            if len(_WORDS_BEFORE.findall(before)) >= 3:
+                return True
+            start = stop.end()
     return False
 
 
@@ -134,18 +147,27 @@ def _script(language: str) -> re.Pattern[str] | None:
 def _in_language(paragraph: str, language: str) -> bool:
     """Whether the beginning may be of that language, by its script, then by its function words."""
     start = paragraph[:MAX_LANGUAGE_CHARS]
-    if not start.isascii() or language not in _FUNCTION_WORDS:
-        pattern = _script(language)
-        if pattern and len(pattern.findall(start)) * 2 < len(_LETTER.findall(start)):
-            return False
     if language not in _FUNCTION_WORDS:
-        return True
+        return _in_script(start, language)
+    if not _is_mostly_latin(start) and not _in_script(start, language):
+        return False
     words = start.lower().split()
     own = _count_in(language, words)
     if own * 6 >= len(words):
         return True
     most = max(_count_in(code, words) for code in _FUNCTION_WORDS)
     return most < MIN_FUNCTION_WORDS or own * 4 >= most
+
+
+def _is_mostly_latin(text: str) -> bool:
+    """A quick answer, which may be no for Latin letters beyond Latin-1."""
+    western = text.encode("latin-1", "ignore")
+    return len(western.translate(None, _NO_LETTERS)) >= len(text) - len(western)
+
+
+def _in_script(text: str, language: str) -> bool:
+    pattern = _script(language)
+    return not pattern or len(pattern.findall(text)) * 2 >= len(_LETTER.findall(text))
 
 
 def _count_in(language: str, words: list[str]) -> int:
