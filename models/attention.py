@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models.packing import Source, gathered, spread
+from models.products import Linear, linear
 
 
 class Attention(nn.Module):
@@ -17,10 +18,10 @@ class Attention(nn.Module):
     def __init__(self, width: int, heads: int, dropout: float, bias: bool) -> None:
         super().__init__()
         self.heads, self.dropout = heads, dropout
-        self.query = nn.Linear(width, width, bias)
-        self.key = nn.Linear(width, width, bias)
-        self.value = nn.Linear(width, width, bias)
-        self.output = nn.Linear(width, width, bias)
+        self.query = Linear(width, width, bias)
+        self.key = Linear(width, width, bias)
+        self.value = Linear(width, width, bias)
+        self.output = Linear(width, width, bias)
 
     def split(self, x_RQW: Tensor) -> Tensor:
         """[R, H, Q, D] the heads side by side."""
@@ -28,7 +29,8 @@ class Attention(nn.Module):
 
     def keys_values(self, x_RKW: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values [R, H, K, D] of what is attended to."""
-        return self.split(self.key(x_RKW)), self.split(self.value(x_RKW))
+        keys, values = self._projected(x_RKW, self.key, self.value).chunk(2, -1)
+        return self.split(keys), self.split(values)
 
     def attend(
         self,
@@ -62,9 +64,14 @@ class Attention(nn.Module):
         mixed_RQW: Tensor = self.output(self.attend(query_RHQD, keys_values, may_see, causal))
         return mixed_RQW
 
+    def _projected(self, x: Tensor, *by: Linear) -> Tensor:
+        """What these layers make of x, side by side, in one product."""
+        bias = torch.cat([layer.bias for layer in by]) if by[0].bias is not None else None
+        return linear(x, torch.cat([layer.weight for layer in by]), bias)
+
     def within_paragraphs(self, x_NW: Tensor, source: Source) -> Tensor:
         """[N, W] what each token finds in its own paragraph; only attention itself is padded."""
-        projected = torch.cat([self.query(x_NW), self.key(x_NW), self.value(x_NW)], -1)
+        projected = self._projected(x_NW, self.query, self.key, self.value)
         padded_MT = spread(projected, source.slot_in_paragraph_N, source.is_token_MT)
         query, key, value = (self.split(part) for part in padded_MT.chunk(3, -1))
         found_MTW = self.attend(query, (key, value), source.is_token_MT[:, None, None])

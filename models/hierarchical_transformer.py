@@ -10,6 +10,7 @@ from models.configs import GLOBAL, ModelSettings
 from models.layers import NORM_EPSILON, FeedForward, LocalLayer, Residual
 from models.packing import Source, gathered, spread
 from models.positions import sinusoids
+from models.products import Linear
 
 
 class MultiHeadPooling(nn.Module):
@@ -23,8 +24,8 @@ class MultiHeadPooling(nn.Module):
         super().__init__()
         self.heads = settings.pool_heads
         width = settings.width // self.heads
-        self.score = nn.Linear(settings.width, self.heads, bias=settings.released)
-        self.value = nn.Linear(settings.width, settings.width, bias=settings.released)
+        self.score = Linear(settings.width, self.heads, bias=settings.released)
+        self.value = Linear(settings.width, settings.width, bias=settings.released)
         self.dropout = nn.Dropout(settings.attention_dropout)
         if settings.released:
             self.mix = None
@@ -107,7 +108,7 @@ class GlobalLayer(nn.Module):
         super().__init__()
         self.pooling = MultiHeadPooling(settings)
         self.attention = InterParagraphAttention(settings)
-        self.fuse = nn.Linear(settings.width, settings.width, bias=settings.released)
+        self.fuse = Linear(settings.width, settings.width, bias=settings.released)
         self.feedforward = FeedForward(settings)
         self.dropout = nn.Dropout(settings.dropout)
         self.to_feedforward = Residual(settings)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from models.attention import Attention
 from models.configs import ModelSettings
 from models.packing import Source
+from models.products import Linear
 
 NORM_EPSILON = 1e-6
 KeysValues = tuple[Tensor, Tensor]
@@ -37,10 +38,10 @@ class FeedForward(nn.Sequential):
 
     def __init__(self, settings: ModelSettings) -> None:
         super().__init__(
-            nn.Linear(settings.width, settings.feedforward),
-            nn.ReLU(),
+            Linear(settings.width, settings.feedforward),
+            nn.ReLU(inplace=True),
             nn.Dropout(settings.dropout),
-            nn.Linear(settings.feedforward, settings.width),
+            Linear(settings.feedforward, settings.width),
         )
 
 

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
+from models.products import linear
 from ranker.vocab import PAD
 
-SLICE_LOGITS = 1 << 24  # logits worked out at once: 64 MiB in full precision
+SLICE_LOGITS = 1 << 24  # logits worked out at once on a GPU: 64 MiB in full precision
+SLICE_PLACES = 256  # and places on a processor, whose caches then hold their logits
 
 
 class Loss(NamedTuple):
@@ -28,7 +29,8 @@ class _SlicedCrossEntropy(torch.autograd.Function):
         ctx: Any, x_YW: Tensor, table_VW: Tensor, bias_V: Tensor | None, label_Y: Tensor,
         smoothing: float,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
-        rows = max(1, SLICE_LOGITS // table_VW.shape[0])
+        is_gpu = x_YW.device.type == "cuda"
+        rows = max(1, SLICE_LOGITS // table_VW.shape[0]) if is_gpu else SLICE_PLACES
         wants = ctx.needs_input_grad
         table = table_VW.to(x_YW.dtype)
         grad_x = torch.empty_like(x_YW) if wants[0] else None
@@ -37,16 +39,16 @@ class _SlicedCrossEntropy(torch.autograd.Function):
         sums = x_YW.new_zeros(2, dtype=torch.float32)
         for start in range(0, x_YW.shape[0], rows):
             part = slice(start, start + rows)
-            logits = F.linear(x_YW[part], table).float()
+            logits = linear(x_YW[part], table).float()
             if bias_V is not None:
                 logits += bias_V
             loss, error = _slice(logits, label_Y[part], smoothing)
             sums += loss
             if grad_x is not None:
                 error_cast = error.to(x_YW.dtype)
-                grad_x[part] = error_cast @ table
+                grad_x[part] = linear(error_cast, table.T)
                 if grad_table is not None:
-                    grad_table += error_cast.T @ x_YW[part]
+                    grad_table += linear(x_YW[part].T, error_cast.T).T
                 if grad_bias is not None:
                     grad_bias += error.sum(0)
         ctx.save_for_backward(grad_x, grad_table, grad_bias)
@@ -62,19 +64,21 @@ class _SlicedCrossEntropy(torch.autograd.Function):
 def _slice(logits_YV: Tensor, label_Y: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
     """([2] sums of smoothed and plain loss, [Y, V] gradient of the smoothed one).
 
-    The label has 1 - smoothing; padding has none; the others share the rest evenly.
+    All is done in the place of the logits. The label has 1 - smoothing; padding has none; the
+    others share the rest evenly.
     """
     share = smoothing / (logits_YV.shape[1] - 2)
-    log_all_Y1 = logits_YV.logsumexp(1, keepdim=True)
-    error_YV = logits_YV - log_all_Y1  # log-probabilities, for now
     label_Y1 = label_Y[:, None]
-    at_label_Y1 = error_YV.gather(1, label_Y1)
-    plain = -at_label_Y1.sum()
-    smoothed = plain
-    if smoothing:
-        others = error_YV.sum() - error_YV[:, PAD].sum() - at_label_Y1.sum()
-        smoothed = (1 - smoothing) * plain - share * others
-    error_YV = error_YV.exp_().sub_(share)
+    logits_YV -= logits_YV.amax(1, keepdim=True)
+    at_label_Y1 = logits_YV.gather(1, label_Y1)
+    others = logits_YV.sum() - logits_YV[:, PAD].sum() - at_label_Y1.sum() if smoothing else 0.0
+    error_YV = logits_YV.exp_()
+    sum_Y1 = error_YV.sum(1, keepdim=True)
+    log_Y1 = sum_Y1.log()
+    plain = (log_Y1 - at_label_Y1).sum()
+    others = others - log_Y1.sum() * (error_YV.shape[1] - 2)
+    smoothed = (1 - smoothing) * plain - share * others
+    error_YV.div_(sum_Y1).sub_(share)
     error_YV[:, PAD] += share
     error_YV.scatter_add_(1, label_Y1, torch.full_like(at_label_Y1, share + smoothing - 1))
     return torch.stack([smoothed, plain]), error_YV

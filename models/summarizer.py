@@ -16,6 +16,7 @@ from models.hierarchical_transformer import HierarchicalEncoder
 from models.layers import NORM_EPSILON, DecoderLayer, KeysValues
 from models.packing import Source, spread
 from models.positions import sinusoids
+from models.products import linear
 
 ENCODERS: dict[str, type[FlatEncoder] | type[HierarchicalEncoder]] = {
     "ft": FlatEncoder,
@@ -119,7 +120,7 @@ class Summarizer(nn.Module):
 
     def logits(self, decoded: Tensor) -> Tensor:
         """[..., V] logits of the next token."""
-        return nn.functional.linear(decoded, self.embedding.weight, self.output_bias)
+        return linear(decoded, self.embedding.weight, self.output_bias)
 
     @torch.no_grad()
     def source_weights(self, target_BS: Tensor, memory: Memory) -> Tensor:
