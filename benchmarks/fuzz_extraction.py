@@ -16,12 +16,15 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 from marked_pages import read_marked_pages
 
 from crawl.errors import BadPage
+from crawl.folding import fold
 from crawl.html import read_page
 
 MAX_SECONDS = 1.0
+SLOWEST = 5
 MAX_PAGE_BYTES = 400_000  # of the page to mutate, so that many pages are tried
 _TAG = re.compile(rb"<[^<>]{1,200}>")
 CHARSETS = (None, "utf-8", "iso-8859-1", "shift_jis", "utf-16", "windows-1251", "nonsense", "")
@@ -97,14 +100,19 @@ def fault(payload: bytes, charset: str | None, extractor: str) -> tuple[str, flo
     start = time.process_time()
     try:
         page = read_page(payload, charset, "html", extractor)
-        text = "\n".join([page.title, *page.paragraphs])
-        text.encode("utf-8")
-        found = "fault: nul" if "\0" in text else ""
     except BadPage as error:
-        found = error.reason
+        return error.reason, time.process_time() - start
     except Exception as error:  # a fuzzer's very purpose
-        found = f"fault: {type(error).__name__}: {error}"
-    return found, time.process_time() - start
+        return f"fault: {type(error).__name__}: {error}", time.process_time() - start
+    seconds = time.process_time() - start
+    texts = [page.title, *page.paragraphs]
+    if any("\0" in text or text != fold(text) for text in texts) or not all(page.paragraphs):
+        return "fault: not folded", seconds
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return "fault: surrogates", seconds
+    return "", seconds
 
 
 def main() -> int:
@@ -118,26 +126,31 @@ def main() -> int:
     sources = [page.html for page in read_marked_pages(options.pages)]
     sources = [page for page in sources if len(page) <= MAX_PAGE_BYTES]
     outcomes: Counter[str] = Counter()
-    slowest, failures = 0.0, 0
+    times = np.zeros(options.count)
+    failures = 0
     for number in range(options.count):
         rng = random.Random(f"{options.seed}/{number}")
         page = rng.choice(sources)
         for _ in range(rng.randrange(1, 5)):
             page = rng.choice(MUTATIONS)(rng, page)
-        found, seconds = fault(page, rng.choice(CHARSETS), options.extractor)
-        if seconds > MAX_SECONDS:
-            found = f"fault: {seconds:.1f} s"
+        found, spent = fault(page, rng.choice(CHARSETS), options.extractor)
+        if spent > MAX_SECONDS:
+            found = f"fault: {spent:.1f} s"
         if found.startswith("fault"):
             failures += 1
             print(f"page {number} of seed {options.seed}: {found}", file=sys.stderr)
         outcomes[found.partition(":")[0] or "text"] += 1
-        slowest = max(slowest, seconds)
+        times[number] = spent
         if sys.stderr.isatty() and number % 100 == 0:
             print(f"\r{number:,} of {options.count:,} pages", end="", file=sys.stderr)
     print(", ".join(f"{name} {count}" for name, count in outcomes.most_common()))
+    slowest = [(round(float(times[i]), 3), int(i)) for i in np.argsort(-times)[:SLOWEST]]
+    print("slowest, in CPU seconds:", ", ".join(f"{s} (page {i})" for s, i in slowest))
     facts = {"benchmark": "fuzz_extraction", "extractor": options.extractor, "seed": options.seed}
-    figures = {"pages": options.count, "failures": failures, "slowest_s": round(slowest, 3)}
-    print(json.dumps({**facts, **figures}))
+    p50, p99 = (round(float(ms), 2) for ms in np.quantile(times * 1e3, [0.5, 0.99]))
+    figures = {"pages": options.count, "failures": failures, "outcomes": dict(outcomes)}
+    seconds = {"p50_ms": p50, "p99_ms": p99, "slowest_s": slowest[0][0]}
+    print(json.dumps({**facts, **figures, **seconds}))
     return 1 if failures else 0
 
 

@@ -3,7 +3,6 @@
 A set of hints, and of tags, is an integer with a bit for each.
 """
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -52,7 +51,6 @@ _ROLES = {
     "contentinfo": "footer", "banner": "header", "search": "form", "form": "form",
 }  # fmt: skip
 _START_CHARS = 3  # of a part; no part is shorter
-_WORD_BREAK = re.compile(r"[-_]+")
 _BIT_BY_WORD: dict[str, int] = {}
 _PARTS_BY_START: dict[str, list[tuple[str, int]]] = {}
 for _hint, _words in HINTS.items():
@@ -86,10 +84,11 @@ def _name_hints(*names: str | None) -> int:
 @lru_cache(maxsize=1 << 16)
 def _word_hints(name: str) -> int:
     bits = 0
-    for i in range(len(name) - _START_CHARS + 1):
-        for part, bit in _PARTS_BY_START.get(name[i : i + _START_CHARS], ()):
-            if name.startswith(part, i):
+    starts = [name[i : i + _START_CHARS] for i in range(len(name) - _START_CHARS + 1)]
+    for start in _PARTS_BY_START.keys() & starts:
+        for part, bit in _PARTS_BY_START[start]:
+            if part in name:
                 bits |= bit
-    for word in _WORD_BREAK.split(name):
+    for word in name.replace("_", "-").split("-"):
         bits |= _BIT_BY_WORD.get(word, 0)
     return bits
