@@ -1,83 +1,24 @@
 """A plain, gzip or zstd file as one stream of bytes, with the places in the file that it is at."""
 
 import re
-import zlib
 from typing import Any, BinaryIO
 
-import zstandard
-
+from crawl.decoders import (
+    DECODING_ERRORS,
+    PIECE_BYTES,
+    Plain,
+    decoder,
+    read_dictionary,
+    salvage,
+)
 from crawl.errors import BadRecord
 
 BLOCK_BYTES = 1 << 16
-PIECE_BYTES = 1 << 18  # at most about so much is decompressed at once, whatever the ratio
 KEPT_BYTES = 1 << 20  # how far back a lost record is looked for
 START_BYTES = 4096  # enough to tell the start of a record
-_SALVAGED_BYTES = 64  # at most so much is lost before the damage
-_ZSTD_STEP = 512  # a byte of zstd can stand for 32 KiB
-_GZIP, _ZSTD = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
 _DICTIONARY = b"\x5d\x2a\x4d\x18"  # opens a frame that holds one
 _MEMBER = re.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd")
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18", re.DOTALL)
-
-
-class _Plain:
-    """What is not compressed, behind the interface of zlib's decompressor."""
-
-    eof, unused_data, unconsumed_tail = False, b"", b""
-
-    def decompress(self, data: bytes, most: int) -> bytes:
-        return data
-
-
-class _ZstdFrame:
-    """A zstd frame behind the interface of zlib's decompressor."""
-
-    def __init__(self, dictionary: Any) -> None:
-        self._frame = zstandard.ZstdDecompressor(dict_data=dictionary).decompressobj()
-        self.eof, self.unused_data, self.unconsumed_tail = False, b"", b""
-
-    def decompress(self, data: bytes, most: int) -> bytes:
-        out = bytearray()
-        place = 0
-        while place < len(data) and len(out) < most and not self.eof:
-            out += self._frame.decompress(data[place : place + _ZSTD_STEP])
-            place += _ZSTD_STEP
-            self.eof = self._frame.eof
-        rest = data[place:]
-        if self.eof:
-            self.unused_data = self._frame.unused_data + rest
-        self.unconsumed_tail = b"" if self.eof else rest
-        return bytes(out)
-
-
-def _decoder(start: bytes, dictionary: Any) -> Any:
-    """What reads the member that starts so."""
-    if start.startswith(_GZIP):
-        return zlib.decompressobj(31)
-    return _ZstdFrame(dictionary) if start.startswith(_ZSTD) else _Plain()
-
-
-def _salvage(data: bytes, dictionary: Any) -> bytes:
-    """What a damaged member gives before its damage, so that it is told whose record it was."""
-    out = bytearray()
-    decoder = _decoder(data, dictionary)
-    try:
-        while data and len(out) < PIECE_BYTES:
-            out += decoder.decompress(data, _SALVAGED_BYTES)
-            data = decoder.unconsumed_tail
-    except (zlib.error, zstandard.ZstdError):
-        pass
-    return bytes(out)
-
-
-def _dictionary(data: bytes) -> Any:
-    """The dictionary in a frame, which may be compressed itself; None if it is broken."""
-    try:
-        if data.startswith(_ZSTD):
-            data = zstandard.ZstdDecompressor().stream_reader(data).read(KEPT_BYTES)
-        return zstandard.ZstdCompressionDict(data) if data else None
-    except zstandard.ZstdError:
-        return None
 
 
 class MemberReader:
@@ -107,19 +48,19 @@ class MemberReader:
         self._base = 0  # position of the first byte of _buffer
         self._ended = True  # no more of the part is to come into the buffer
         self._borders: dict[int, int] = {}  # position -> offset, between the members of the part
-        self._shift: int | None = None  # offset minus position, in a plain part
+        self.is_plain = False  # whether the part is not compressed
         self.fault: BadRecord | None = None
         self.found_start = False  # whether any record was seen to start
 
     @property
     def position(self) -> int:
-        """How many decompressed bytes of the file lie before the next one."""
+        """The offset of the part in the file, and how many decompressed bytes of it were taken."""
         return self._base + self._taken
 
     def file_offset(self) -> int | None:
         """The offset in the file of the next byte; None if it is within a compressed member."""
-        if self._shift is not None:
-            return self.position + self._shift
+        if self.is_plain:
+            return self.position
         return self._borders.get(self.position)
 
     def _fill(self) -> bool:
@@ -142,7 +83,7 @@ class MemberReader:
             if _SKIPPABLE.match(self._input):
                 self._skip_frame()
                 continue
-            self._decoder = _decoder(self._input, self._dictionary)
+            self._decoder = decoder(self._input, self._dictionary)
             self._member_start, self._kept = self._input_start, []
             self._is_open = True
             return True
@@ -154,7 +95,7 @@ class MemberReader:
         if self._input.startswith(_DICTIONARY) and left <= KEPT_BYTES:
             while len(self._input) < left and self._fill():
                 pass
-            self._dictionary = _dictionary(self._input[8:left])
+            self._dictionary = read_dictionary(self._input[8:left])
         while left and (self._input or self._fill()):
             step = min(left, len(self._input))
             self._drop(step)
@@ -164,21 +105,21 @@ class MemberReader:
         """The next piece of the current member; nothing at its end, or if it breaks off."""
         while self._decoder is not None:
             if not self._input and not self._fill():
-                if not isinstance(self._decoder, _Plain):
+                if not isinstance(self._decoder, Plain):
                     self._break("truncated_record", "the file ends within a compressed record")
                 self._decoder = None
                 break
             block = self._input
             try:
                 data: bytes = self._decoder.decompress(block, PIECE_BYTES)
-            except (zlib.error, zstandard.ZstdError) as error:
+            except DECODING_ERRORS as error:
                 self._break("bad_record", str(error))
-                return b"" if self._kept else _salvage(block, self._dictionary)
+                return b"" if self._kept else salvage(block, self._dictionary)
             ended = self._decoder.eof
             self._input = self._decoder.unused_data if ended else self._decoder.unconsumed_tail
             taken = len(block) - len(self._input)
             self._input_start += taken
-            if not isinstance(self._decoder, _Plain):
+            if not isinstance(self._decoder, Plain):
                 self._keep(block[:taken])
             if ended:
                 self._decoder = None
@@ -214,7 +155,7 @@ class MemberReader:
 
     def _look_ahead(self) -> None:
         """Open the next member; it belongs to this part if it does not start with a record."""
-        if not self._open() or isinstance(self._decoder, _Plain):
+        if not self._open() or isinstance(self._decoder, Plain):
             return
         ahead = bytearray()
         while len(ahead) < START_BYTES and (data := self._pull()):
@@ -230,14 +171,13 @@ class MemberReader:
         """Go to the next part, over what is left of this one; False at the end of the file."""
         while self._more():
             self._taken = len(self._buffer)
-        self._base += len(self._buffer)
         self._buffer.clear()
         self._taken = 0
         if not self._is_open and not self._open():
             return False
+        self._base = self._member_start
         self._borders = {self._base: self._member_start}
-        is_plain = isinstance(self._decoder, _Plain)
-        self._shift = self._member_start - self._base if is_plain else None
+        self.is_plain = isinstance(self._decoder, Plain)
         self._buffer += self._ahead
         self.fault = self._later
         self._ended = self.fault is not None
@@ -299,13 +239,13 @@ class MemberReader:
         Gives its position, or that of the end of the part. It may open the next part.
         """
         place = max(after, self._base) - self._base
-        if self._shift is not None:
+        if self.is_plain:
             data = bytes(self._buffer[place:]) + self._input
             start = self._base + place
             del self._buffer[place:]
             self._taken = place
             self._ended, self._decoder = True, None
-            return self._resync(data, start + self._shift) - self._shift
+            return self._resync(data, start)
         while True:
             match = self._line_starts.search(self._buffer, place)
             if match:
@@ -317,6 +257,19 @@ class MemberReader:
             if not self._more():
                 return self.position
             place = start - self._base
+
+    def go_to(self, offset: int) -> int:
+        """Leave the part for the next start of a record or of a member with one, from `offset` on.
+
+        The first part must have been opened, and the stream must seek. Gives the offset of what
+        was found, or that of the end of the file.
+        """
+        self._raw.seek(offset)
+        self._buffer.clear()
+        self._taken = 0
+        self._decoder, self._is_open, self._ended = None, False, True
+        self._ahead, self._later, self.fault = b"", None, None
+        return self._resync(b"", offset)
 
     def recover(self) -> int:
         """After a fault, go to the next member; its offset, or that of the end of the file."""
@@ -346,8 +299,8 @@ class MemberReader:
         for magic in _MEMBER.finditer(data, place, end):
             start = data[magic.start() : magic.start() + START_BYTES]
             try:
-                opened = _decoder(start, self._dictionary).decompress(start, START_BYTES)
-            except (zlib.error, zstandard.ZstdError):
+                opened = decoder(start, self._dictionary).decompress(start, START_BYTES)
+            except DECODING_ERRORS:
                 continue
             if self._starts.match(opened):
                 return magic.start()

@@ -6,7 +6,6 @@ streams that cannot seek; warcio, which does neither, is what the tests compare 
 
 import base64
 import hashlib
-import re
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
@@ -17,31 +16,19 @@ from crawl.http import (
     content_type,
     decode_body,
     page_kind,
-    parse_headers,
     parse_response,
     unchunk,
 )
-from crawl.members import START_BYTES, MemberReader
-
-MAX_HEAD_BYTES = 1 << 16
-_HEAD_ENDS = (b"\n\r\n", b"\n\n")
-_ARC_LINE = (
-    rb"(?:filedesc|dns|https?|ftp):[^\n]{1,2048}? [\d.:a-fA-F]+ \d{12,14} "
-    rb"(?:[^\n]{0,512} )?[-\w]+\r?\n"
-)
-_STARTS = re.compile(rb"WARC/\d\.\d+[ \t]*\r?\n[\w-]+[ \t]*:|" + _ARC_LINE)
-_ARC_HEAD = re.compile(r"(.+?) (\S+) (\d{12,14}) (.*)")
-_ARC_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?")
-_LENGTH = re.compile(r"\d{1,18}", re.ASCII)
-_PAGES = frozenset(("response", "resource", "conversion", "revisit", "arc"))
+from crawl.members import MemberReader
+from crawl.record_heads import MAX_HEAD_BYTES, PAGES, STARTS, Head, read_head
 
 
 class Capture(NamedTuple):
     """A page of a crawl, its encodings undone.
 
     `kind` is `html` or `text`. Bytes [offset, offset + length) of the file hold its record alone;
-    where records are not compressed one by one, they count bytes of what the whole file holds when
-    decompressed. `digest` is that of the payload; `fetched_at` is ISO 8601.
+    where records are not compressed one by one, they count decompressed bytes from the member on
+    that the first of them begins. `digest` is that of the payload; `fetched_at` is ISO 8601.
     """
 
     url: str
@@ -65,15 +52,6 @@ class Rejected(NamedTuple):
     detail: str
 
 
-class _Head(NamedTuple):
-    """What the header of a record says; `type` is `arc` for ARC records."""
-
-    type: str
-    url: str
-    length: int
-    headers: dict[str, str]
-
-
 def _always(url: str) -> bool:
     return True
 
@@ -83,6 +61,8 @@ def read_captures(
     wanted: Callable[[str], bool] = _always,
     max_payload_bytes: int = 16 << 20,
     index_digest: str | None = None,
+    start: int = 0,
+    end: int | None = None,
 ) -> Iterator[Capture | Rejected]:
     """The wanted pages of a file in order, and all that is wrong with it.
 
@@ -91,11 +71,18 @@ def read_captures(
     Reasons of a Rejected: `http_status_NNN`, `not_html`, `not_a_response`, `revisit`,
     `truncated_record`, `bad_record`, `bad_encoding`, `page_too_large`, `wrong_digest`,
     `not_a_warc`.
-    A `raw` that cannot seek will do; nothing is raised but what it raises.
+    With `start` or `end`, only of the records in [start, end) of the file, as `records_of` gives
+    them. A `raw` that cannot seek will do unless there is a `start`; nothing is raised but what it
+    raises.
     """
-    reader = MemberReader(raw, _STARTS)
+    reader = MemberReader(raw, STARTS)
+    if start and reader.next_part():
+        reader.found_start = reader.go_to(start) == start
     first_fault: Rejected | None = None
     while reader.next_part():
+        if end is not None and (reader.file_offset() or 0) >= end:
+            reader.found_start = True
+            break
         for item in _records(reader, wanted, max_payload_bytes, index_digest):
             if not reader.found_start and isinstance(item, Rejected):
                 first_fault = first_fault or item
@@ -120,14 +107,14 @@ def _records(
         place, offset = reader.position, reader.file_offset()
         is_start = reader.at_start()
         try:
-            head = _read_head(reader, is_start)
+            head = read_head(reader, is_start)
         except BadRecord as error:
             if reader.fault is not None and error.reason == "truncated_record":
                 break
             lost = reader.seek_start(place + is_start) - place
             yield _lost(_either(offset, place), error.reason, str(error), lost)
             continue
-        took = head.type in _PAGES and wanted(head.url)
+        took = head.type in PAGES and wanted(head.url)
         url = head.url if took else None
         start = reader.position
         block = _read_block(reader, head.length, took and head.length <= most + MAX_HEAD_BYTES)
@@ -179,55 +166,8 @@ def _lost(offset: int, reason: str, detail: str, lost_bytes: int) -> Rejected:
     return Rejected(None, reason, offset, f"{detail}; {lost_bytes} bytes are lost")
 
 
-def _read_head(reader: MemberReader, is_start: bool) -> _Head:
-    """The header of the next record. Raises BadRecord if there is none."""
-    if not is_start:
-        rest = reader.peek(START_BYTES)
-        is_cut = len(rest) < START_BYTES and (rest.startswith(b"WARC/") or reader.fault is not None)
-        raise BadRecord("truncated_record" if is_cut else "bad_record", "no record begins here")
-    if reader.peek(5) != b"WARC/":
-        return _arc_head(reader.head((b"\n",), MAX_HEAD_BYTES) or b"")
-    data = reader.head(_HEAD_ENDS, MAX_HEAD_BYTES)
-    if data is None:
-        is_cut = len(reader.peek(MAX_HEAD_BYTES)) < MAX_HEAD_BYTES
-        raise BadRecord("truncated_record" if is_cut else "bad_record", "its header has no end")
-    headers = parse_headers(data.split(b"\n")[1:])
-    kind = headers.get("warc-type", "").lower()
-    url = _clean_url(headers.get("warc-target-uri", ""))
-    if kind in _PAGES and not url:
-        raise BadRecord("bad_record", "it has no target URI")
-    return _Head(kind, url, _length(headers.get("content-length", "")), headers)
-
-
-def _arc_head(line: bytes) -> _Head:
-    """The header of an ARC record, version 1 or 2; a URL may hold spaces. Raises BadRecord."""
-    match = _ARC_HEAD.match(line.decode("utf-8", "replace").strip())
-    if match is None:
-        raise BadRecord("bad_record", "no ARC header")
-    url, _, date, rest = match.groups()
-    kind = "warcinfo" if url.startswith(("filedesc:", "dns:")) else "arc"
-    *mime, length = rest.split()
-    parts = _ARC_DATE.match(date)
-    stamp = "{}-{}-{}T{}:{}:{}Z".format(*(p or "00" for p in parts.groups())) if parts else ""
-    headers = {"warc-date": stamp, "content-type": " ".join(mime[:1])}
-    return _Head(kind, _clean_url(url), _length(length), headers)
-
-
-def _length(text: str) -> int:
-    if not _LENGTH.fullmatch(text):
-        raise BadRecord("bad_record", f"its length is {text[:40]!r}")
-    return int(text)
-
-
-def _clean_url(url: str) -> str:
-    url = url.strip()
-    if url.startswith("<") and url.endswith(">"):  # as the first edition of WARC/1.0 had it
-        url = url[1:-1].strip()
-    return re.sub(r"\s", "%20", url)
-
-
 def _page(
-    head: _Head, block: bytes | None, offset: int, length: int, most: int, index_digest: str | None
+    head: Head, block: bytes | None, offset: int, length: int, most: int, index_digest: str | None
 ) -> Capture | Rejected:
     def reject(reason: str, detail: str) -> Rejected:
         return Rejected(head.url, reason, offset, detail)
@@ -247,7 +187,7 @@ def _page(
 
 
 def _capture(
-    head: _Head, block: bytes, offset: int, length: int, most: int, index_digest: str | None
+    head: Head, block: bytes, offset: int, length: int, most: int, index_digest: str | None
 ) -> Capture:
     """Raises BadRecord."""
     told = head.headers.get("content-type", "")

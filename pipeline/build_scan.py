@@ -10,10 +10,11 @@ from pipeline.files import InputFile
 from pipeline.filter_urls import FILTER, KEYS_FOLDER, BuildFilter
 from pipeline.options import Settings
 from pipeline.origin import metadata_of, origin_of
+from pipeline.plan_scan import plan_scan, share_bytes
 from pipeline.progress import Ticker
 from pipeline.remote import Access
 from pipeline.run import Job, Stage, run_parts
-from pipeline.scan_pages import ScanFiles, groups
+from pipeline.scan_pages import ScanFiles
 from pipeline.workspace import StageResult
 
 SCAN_OUTPUTS = ("documents/documents-scan-", "dropped/dropped-scan-")
@@ -39,7 +40,8 @@ def scan_pages(
     own = settings.scan
     origin = origin_of("scan", own, wanted)
     keys = filter_urls(job, wanted)
-    tasks = groups(warcs)
+    most_bytes = share_bytes(warcs)
+    tasks = plan_scan(warcs, most_bytes)
     stage = Stage(
         "scan",
         "pages",
@@ -47,6 +49,7 @@ def scan_pages(
         {
             "settings": asdict(own),
             "inputs": files.identity(warcs),
+            "share_bytes": most_bytes,
             "metadata": wet_metadata,
             "before": wanted.fingerprint,
         },

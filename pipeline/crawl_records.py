@@ -1,13 +1,14 @@
-"""The records of a crawl file: here, on any filesystem, or on a server."""
+"""The records of a crawl file or of a share of it: here, on any filesystem, or on a server."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
+from crawl.borders import records_of
 from crawl.errors import BadAnswer
 from crawl.warc import Capture, Rejected, read_captures
 from pipeline import files
-from pipeline.files import InputFile
+from pipeline.plan_scan import FileShare
 from pipeline.progress import Ticker
 from pipeline.remote import Access, is_http
 from pipeline.remote_file import RemoteFile
@@ -25,28 +26,35 @@ class CountingReader:
         self._ticker.add(work=len(data))
         return data
 
+    def seek(self, offset: int) -> int:
+        return cast(BinaryIO, self._raw).seek(offset)
+
 
 def read_records(
-    file: InputFile,
+    share: FileShare,
     wanted: Callable[[str], bool],
     max_page_bytes: int,
     access: Access,
     ticker: Ticker,
     effort: Counter[str],
 ) -> Iterator[Capture | Rejected]:
-    """The wanted records of a file; of one that a server has not, the reason.
+    """The wanted records of a share; of a file that a server has not, the reason.
 
-    What a server was asked is added to `effort`. Raises OSError where it does not answer, so that
-    a later run asks again.
+    A file on a server must be one share. What it was asked is added to `effort`. Raises OSError
+    where it does not answer, so that a later run asks again.
     """
 
-    def read(raw: BinaryIO | RemoteFile) -> Iterator[Capture | Rejected]:
+    def read(
+        raw: BinaryIO | RemoteFile, start: int = 0, end: int | None = None
+    ) -> Iterator[Capture | Rejected]:
         reader = cast(BinaryIO, CountingReader(raw, ticker))
-        return read_captures(reader, wanted, max_page_bytes)
+        return read_captures(reader, wanted, max_page_bytes, start=start, end=end)
 
+    file, first, before = share
     if not is_http(file.path):
         with files.open_input(file.path) as raw:
-            yield from read(raw)
+            if part := records_of(raw, first, before):
+                yield from read(raw, *part)
         return
     remote = access.remote()
     try:

@@ -1,17 +1,16 @@
-"""Crawl files -> `documents/`: each file is read once, by one worker, keeping the wanted pages."""
+"""Crawl files -> `documents/`: each record is read by one worker, the wanted pages are kept."""
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 from crawl.url_filter import UrlFilter
 from pipeline.crawl_files import may_hold
 from pipeline.crawl_records import read_records
-from pipeline.files import InputFile
 from pipeline.filter_urls import is_wanted, load_filter
 from pipeline.make_document import make_document
 from pipeline.options import ScanSettings
+from pipeline.plan_scan import FileShare
 from pipeline.progress import Ticker
 from pipeline.records import DOCUMENT, DROPPED, Document, Dropped
 from pipeline.remote import Access
@@ -19,22 +18,11 @@ from pipeline.shards import ShardWriter
 from pipeline.workspace import PartResult
 
 STAGE = "scan"
-MOST_PARTS = 5_000
-
-
-def groups(warcs: list[InputFile], most: int = MOST_PARTS) -> list[list[InputFile]]:
-    """What each part reads: a file, or neighbours, so that there are at most so many parts.
-
-    A whole crawl has 100,000 files; what is kept of each part, and asked of a store, would add up.
-    """
-    count = min(len(warcs), most)
-    bounds = [len(warcs) * part // count for part in range(count + 1)] if count else [0]
-    return [warcs[start:end] for start, end in pairwise(bounds)]
 
 
 @dataclass(frozen=True)
 class ScanFiles:
-    """Some WARC, ARC or WET files -> one shard of `documents/` and one of `dropped/`.
+    """Shares of WARC, ARC or WET files -> one shard of `documents/` and one of `dropped/`.
 
     Files that hold no wanted page by their metadata in the folder `wet_metadata` are passed over.
     """
@@ -49,7 +37,7 @@ class ScanFiles:
     metadata: dict[str, str]
     ticker: Ticker
 
-    def __call__(self, index: int, group: list[InputFile]) -> PartResult:
+    def __call__(self, index: int, shares: list[FileShare]) -> PartResult:
         name = f"{index:05d}-of-{self.part_count:05d}.parquet"
         counts: Counter[str] = Counter()
         effort: Counter[str] = Counter()
@@ -59,12 +47,12 @@ class ScanFiles:
         )
         dropped = ShardWriter(self.out, f"dropped/dropped-scan-{name}", DROPPED, self.metadata)
         with documents, dropped:
-            for file in group:
-                if self.wet_metadata and not may_hold(keys, self.wet_metadata, file.name):
-                    counts["files_skipped"] += 1
-                    self.ticker.add(work=file.size_bytes)
+            for share in shares:
+                if self.wet_metadata and not may_hold(keys, self.wet_metadata, share.file.name):
+                    counts["files_skipped"] += share.first == 0
+                    self.ticker.add(work=share.size_bytes)
                     continue
-                for result in self._results(file, keys, counts, effort):
+                for result in self._results(share, keys, counts, effort):
                     self.ticker.add(items=1)
                     if isinstance(result, Document):
                         counts["documents_out"] += 1
@@ -77,9 +65,9 @@ class ScanFiles:
         return PartResult(written, dict(counts), effort=dict(effort))
 
     def _results(
-        self, file: InputFile, keys: UrlFilter, counts: Counter[str], effort: Counter[str]
+        self, share: FileShare, keys: UrlFilter, counts: Counter[str], effort: Counter[str]
     ) -> Iterator[Document | Dropped]:
-        """The wanted pages of a file, as documents or as why they are none."""
+        """The wanted pages of a share, as documents or as why they are none."""
 
         def wanted(url: str) -> bool:
             counts["records_in"] += 1
@@ -88,5 +76,5 @@ class ScanFiles:
             return found
 
         most_bytes = self.settings.max_page_bytes
-        for item in read_records(file, wanted, most_bytes, self.access, self.ticker, effort):
-            yield make_document(item, file.name, STAGE, self.settings, counts)
+        for item in read_records(share, wanted, most_bytes, self.access, self.ticker, effort):
+            yield make_document(item, share.file.name, STAGE, self.settings, counts)

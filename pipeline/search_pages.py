@@ -20,6 +20,7 @@ from pipeline.crawl_records import read_records
 from pipeline.files import InputFile
 from pipeline.make_document import drop_record
 from pipeline.options import SearchSettings
+from pipeline.plan_scan import FileShare
 from pipeline.progress import Ticker
 from pipeline.records import DROPPED, Dropped
 from pipeline.remote import Access
@@ -105,7 +106,8 @@ def read_pages(
         counts["records_wikipedia_itself"] += own
         return not own
 
-    for item in read_records(file, wanted, settings.max_page_bytes, access, ticker, effort):
+    share = FileShare(file)
+    for item in read_records(share, wanted, settings.max_page_bytes, access, ticker, effort):
         ticker.add(items=1)
         page = _read_page(item, file.name, settings.language, words)
         if page is None:

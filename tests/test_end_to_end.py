@@ -1,5 +1,6 @@
 """The whole flow on the bundled sample, through the command, as a user runs it."""
 
+import functools
 import hashlib
 import json
 import os
@@ -145,6 +146,31 @@ def test_a_second_run_finds_all_done(built):
     assert done.returncode == 0
     assert done.stderr.count("done before") == 9
     assert {p: p.stat().st_mtime_ns for p in (built / "examples").iterdir()} == before
+
+
+def rows_of(folder: Path) -> list[tuple]:
+    rows = ds.dataset(folder).to_table().to_pylist()
+    return sorted(((r["file"], r["offset"], str(r)) for r in rows), key=repr)
+
+
+def test_crawl_files_in_parts_give_the_same_bytes(built, tmp_path, monkeypatch):
+    from crawl.borders import records_of
+    from pipeline import crawl_records, plan_scan
+
+    monkeypatch.setattr(plan_scan, "LEAST_BYTES", 5_000)
+    small = functools.partial(records_of, certain_bytes=1_000)
+    monkeypatch.setattr(crawl_records, "records_of", small)
+    out = tmp_path / "out"
+    assert main([*SAMPLE, "--out", str(out), "--workers", "1"]) == 0
+    shards = [pq.read_metadata(p).num_rows for p in sorted((out / "documents").iterdir())]
+    assert len(shards) > 20
+    assert sum(rows > 0 for rows in shards) > 10
+    whole, parts = digests(built), digests(out)
+    examples = {name: sha for name, sha in whole.items() if name.startswith("examples/")}
+    assert examples == {name: parts[name] for name in examples}
+    assert rows_of(out / "dropped") == rows_of(built / "dropped")
+    counts = [json.loads((o / "manifest.json").read_text())["counts"] for o in (built, out)]
+    assert counts[0] == counts[1]
 
 
 def test_killed_at_any_moment_it_ends_in_the_same_bytes(built, tmp_path):

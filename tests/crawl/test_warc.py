@@ -14,6 +14,7 @@ from warcio.warcwriter import WARCWriter
 from crawl.members import BLOCK_BYTES
 from crawl.warc import Capture, Rejected, read_captures
 from tests.builders import gzipped, warc_record
+from tests.crawl_packs import BY_RECORD, PACKS, arc_record, zstd_records
 
 PAGE = b"<html><p>Hello</p></html>"
 A = warc_record("http://a.example/", PAGE)
@@ -36,33 +37,6 @@ def rejected(items: list) -> list:
 
 def content(items: list) -> list:
     return [(i.url, i.payload) for i in items if isinstance(i, Capture)]
-
-
-def arc_record(url: str, body: bytes) -> bytes:
-    block = b"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
-    head = f"{url} 192.0.2.1 20140216050221 text/html {len(block)}\n"
-    return head.encode() + block + b"\n"
-
-
-def in_blocks(data: bytes) -> bytes:
-    """As bgzip does it: members that begin and end anywhere."""
-    return gzipped(*(data[i : i + 300] for i in range(0, len(data), 300)))
-
-
-def zstd_records(*records: bytes) -> bytes:
-    packer = zstandard.ZstdCompressor(write_checksum=True)
-    return b"".join(packer.compress(r) for r in records)
-
-
-PACKS = {
-    "plain": lambda *r: b"".join(r),
-    "gzip": gzipped,
-    "gzip in one": lambda *r: gzip.compress(b"".join(r), mtime=0),
-    "gzip in blocks": lambda *r: in_blocks(b"".join(r)),
-    "zstd": zstd_records,
-    "zstd in one": lambda *r: zstandard.compress(b"".join(r)),
-}
-BY_RECORD = ["plain", "gzip", "zstd"]
 
 
 @pytest.mark.parametrize("pack", PACKS.values(), ids=PACKS)

@@ -9,10 +9,11 @@ from pipeline.files import expand
 from pipeline.filter_urls import FILTER, BuildFilter, write_keys
 from pipeline.join_pages import JoinPages, _meet, pack, unpack
 from pipeline.options import ExampleSettings, RemoteSettings, ScanSettings
+from pipeline.plan_scan import FileShare
 from pipeline.progress import Ticker
 from pipeline.records import ARTICLE, DOCUMENT, DROPPED, WANTED, Dropped, Wanted
 from pipeline.remote import Access
-from pipeline.scan_pages import ScanFiles, groups
+from pipeline.scan_pages import ScanFiles
 from pipeline.shards import ShardWriter
 from pipeline.workspace import Parts
 from tests.builders import article, document, gzipped, warc_record
@@ -124,7 +125,7 @@ def test_scan_keeps_the_wanted_and_accounts_for_the_rest(tmp_path):
         {},
         Ticker(None),
     )
-    result = scan(0, expand([str(crawl)]))
+    result = scan(0, [FileShare(*expand([str(crawl)]))])
     (kept,) = ds.dataset(tmp_path / "out" / "documents").to_table().to_pylist()
     assert (kept["url"], kept["source_url"]) == (URL, "https://www.a.example/?utm_source=x")
     assert kept["paragraphs"] == ["The bridge was opened in the summer of 1881."]
@@ -137,10 +138,3 @@ def test_scan_keeps_the_wanted_and_accounts_for_the_rest(tmp_path):
     assert result.counts["records_in"] == 4
     assert result.counts["records_not_wanted"] == 1
     assert json.loads(result.to_json())["counts"]["documents_out"] == 1
-
-
-def test_parts_of_a_scan_are_neighbours_of_about_equal_number():
-    files = list(range(11))
-    assert groups(files, 20) == [[n] for n in files]
-    assert groups(files, 4) == [[0, 1], [2, 3, 4], [5, 6, 7], [8, 9, 10]]
-    assert groups([], 4) == []
