@@ -153,6 +153,7 @@ def rows_of(folder: Path) -> list[tuple]:
     return sorted(((r["file"], r["offset"], str(r)) for r in rows), key=repr)
 
 
+@pytest.mark.slow
 def test_crawl_files_in_parts_give_the_same_bytes(built, tmp_path, monkeypatch):
     from crawl.borders import records_of
     from pipeline import crawl_records, plan_scan
