@@ -21,7 +21,13 @@ from pipeline.filter_urls import KEYS_FOLDER
 from pipeline.join_pages import SIZES_FOLDER, JoinPages
 from pipeline.link_paragraphs import LinkShard
 from pipeline.manifest import write_manifest
-from pipeline.options import SPLIT_TENTHS, ArticleSettings, RemoteSettings, Settings
+from pipeline.options import (
+    SPLIT_TENTHS,
+    ArticleSettings,
+    LiveSettings,
+    RemoteSettings,
+    Settings,
+)
 from pipeline.origin import metadata_of, origin_of
 from pipeline.progress import Ticker
 from pipeline.read_articles import ReadDump, is_index, plan_parts
@@ -36,8 +42,8 @@ ARTICLES_PER_SHARD = 4096
 # what other commands may have done in the folder too
 OTHERS = ("queries", "candidates", "search", "live")
 ORDER = (
-    "articles", "wanted", "lookup", "follow", "locate", "fetch", "scan", "examples", "graphs",
-    "vocab", "tokenize",
+    "articles", "wanted", "lookup", "follow", "locate", "fetch", "scan", "live-scan", "examples",
+    "graphs", "vocab", "tokenize",
 )  # fmt: skip
 
 
@@ -299,8 +305,9 @@ def encode_subwords(
 
 def finish(job: Job, stages: list[StageResult]) -> dict[str, Any]:
     """Write report, card and manifest for what the stages made; give the manifest back."""
-    stages = [*stages, *(r for name in OTHERS if (r := job.workspace.finished(name)))]
-    by_name = {stage.stage: stage for stage in stages}
+    by_name = {stage.stage: stage for stage in stages if stage.stage not in OTHERS}
+    by_name |= {name: r for name in OTHERS if (r := job.workspace.finished(name))}
+    stages = list(by_name.values())
     encoded, joined = by_name["tokenize"], by_name["examples"]
     report.write_report(job, stages, encoded)
     language = by_name["articles"].facts["language"]
@@ -320,13 +327,14 @@ def build(
     vocab: list[InputFile],
     remote: RemoteSettings,
     wet_metadata: str | None = None,
+    live: LiveSettings | None = None,
 ) -> dict[str, Any]:
     """Run every stage that is not done before, and finish; give the manifest back."""
     settings = with_language(settings, language_of(dump))
     articles = read_articles(job, settings, dump, titles, urls)
     wanted = want_pages(job, settings, search_results, articles)
     access = access_of(job, remote)
-    pages = make_pages(job, settings, access, warcs, wanted, wet_metadata)
+    pages = make_pages(job, settings, access, warcs, wanted, wet_metadata, live)
     examples = join_pages(job, settings, articles, wanted, pages)
     linked = link_paragraphs(job, settings, examples)
     vocabulary = train_vocab(job, settings, vocab, examples)

@@ -3,7 +3,9 @@
 wanted/ -> filter -> scan -> documents/
 """
 
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from pipeline import files
 from pipeline.files import InputFile
@@ -17,7 +19,30 @@ from pipeline.run import Job, Stage, run_parts
 from pipeline.scan_pages import ScanFiles
 from pipeline.workspace import StageResult
 
-SCAN_OUTPUTS = ("documents/documents-scan-", "dropped/dropped-scan-")
+
+def outputs_of(stage: str) -> tuple[str, str]:
+    """How the files of a scan begin."""
+    return f"documents/documents-{stage}-", f"dropped/dropped-{stage}-"
+
+
+SCAN_OUTPUTS = outputs_of("scan")
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Which files one scan reads for which URLs: those in the filter at `filter_path`.
+
+    `key` stands for the files and for the filter, whose bytes `filter_key` tells from others;
+    `facts` are kept.
+    """
+
+    stage: str
+    files: list[InputFile]
+    key: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    filter_path: str
+    filter_key: str
+    wet_metadata: str | None = None
 
 
 def filter_urls(job: Job, wanted: StageResult) -> StageResult:
@@ -37,38 +62,54 @@ def scan_pages(
     wet_metadata: str | None = None,
 ) -> StageResult:
     """WARC files -> `documents/`; those without a wanted page by their metadata are passed over."""
-    own = settings.scan
-    origin = origin_of("scan", own, wanted)
     keys = filter_urls(job, wanted)
-    most_bytes = share_bytes(warcs)
-    tasks = plan_scan(warcs, most_bytes)
-    stage = Stage(
+    scan = Scan(
         "scan",
+        warcs,
+        {"inputs": files.identity(warcs), "metadata": wet_metadata},
+        {"inputs": {"warcs": files.described(warcs)}},
+        FILTER,
+        keys.fingerprint,
+        wet_metadata,
+    )
+    return scan_files(job, settings, access, wanted, scan)
+
+
+def scan_files(
+    job: Job, settings: Settings, access: Access, wanted: StageResult, scan: Scan
+) -> StageResult:
+    """The pages of crawl files that a filter has -> `documents/`."""
+    own = settings.scan
+    origin = origin_of(scan.stage, own, wanted)
+    most_bytes = share_bytes(scan.files)
+    tasks = plan_scan(scan.files, most_bytes)
+    stage = Stage(
+        scan.stage,
         "pages",
-        SCAN_OUTPUTS,
+        outputs_of(scan.stage),
         {
             "settings": asdict(own),
-            "inputs": files.identity(warcs),
             "share_bytes": most_bytes,
-            "metadata": wet_metadata,
             "before": wanted.fingerprint,
+            **scan.key,
         },
         len(tasks),
-        sum(f.size_bytes for f in warcs),
+        sum(f.size_bytes for f in scan.files),
         {
             "settings": asdict(own),
             "origin": origin,
-            "inputs": {"warcs": files.described(warcs)},
             "wanted": wanted.fingerprint,
+            **scan.facts,
         },
     )
     do = ScanFiles(
         job.workspace.out,
+        scan.stage,
         len(tasks),
         own,
-        job.workspace.path(FILTER),
-        keys.fingerprint,
-        wet_metadata,
+        job.workspace.path(scan.filter_path),
+        scan.filter_key,
+        scan.wet_metadata,
         access,
         metadata_of(origin),
         Ticker(job.progress_folder),

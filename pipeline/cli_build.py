@@ -15,6 +15,7 @@ from pipeline.cli_crawl import (
 )
 from pipeline.cli_estimate import add_estimate_flags, estimate
 from pipeline.cli_job import add_job_flags, done_stage, open_job
+from pipeline.cli_live import add_build_live_flags, build_live_settings
 from pipeline.cli_ranker import add_rank_flags, rank
 
 if TYPE_CHECKING:
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Build the dataset: Wikipedia dump + pages of crawls -> examples, shard by shard.
 
-    Pages come out of crawls on a server (--crawl), out of files (--warcs), or out of both. Stages
-    that are done for the same inputs and settings are skipped; a run that was killed goes on where
-    it stopped. Flags after -- are Beam's (-- --runner=DataflowRunner ...).
+    Pages come out of crawls on a server (--crawl), out of files (--warcs), and, where none of them
+    has a page, from the web itself (--live). Stages that are done for the same inputs and settings
+    are skipped; a run that was killed goes on where it stopped. Flags after -- are Beam's
+    (-- --runner=DataflowRunner ...).
     """
     from pipeline import build as flow
     from pipeline import files, summary
@@ -34,8 +36,11 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from pipeline.remote import Access
 
     settings, remote = _settings(args), remote_settings(args)
-    if not settings.locate.crawls and not args.warcs:
-        raise ValueError("where are the pages? name a crawl (--crawl) or crawl files (--warcs)")
+    live = build_live_settings(args)
+    if not (settings.locate.crawls or args.warcs or live):
+        raise ValueError(
+            "where are the pages? name a crawl (--crawl), crawl files (--warcs) or the web (--live)"
+        )
     if not args.estimate and (args.json or args.assume):
         raise ValueError("--json and --assume go with --estimate")
     inputs = {
@@ -57,6 +62,7 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
             **inputs,
             remote=remote,
             wet_metadata=_folder(args.metadata),
+            live=live,
         )
         summary.write_summary(manifest, job.workspace.out, sys.stdout)
     return DONE
@@ -328,8 +334,8 @@ def add_commands(commands: Commands) -> None:
     remote = (add_remote_flags, add_root_flag)
     commands.add_beam(
         "build", build, _add_preset_flags, _add_article_flags, wanted, add_crawl_flags,
-        _add_file_flags, page, _add_example_flags, _add_vocab_flags, *remote, add_retry_flag,
-        add_estimate_flags, job,
+        _add_file_flags, add_build_live_flags, page, _add_example_flags, _add_vocab_flags, *remote,
+        add_retry_flag, add_estimate_flags, job,
     )  # fmt: skip
     commands.add_beam("articles", articles, _add_article_flags, job)
     commands.add_beam("locate", locate, wanted, add_crawl_flags, *remote, add_retry_flag, job)

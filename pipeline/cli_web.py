@@ -8,6 +8,7 @@ from typing import Any
 from pipeline.cli import DONE, Commands
 from pipeline.cli_crawl import add_remote_flags, add_root_flag, remote_settings, root_of_lists
 from pipeline.cli_job import add_job_flags, done_stage, open_job
+from pipeline.cli_live import add_live_flags, live_settings
 
 
 def search(args: argparse.Namespace, beam_flags: list[str]) -> int:
@@ -52,11 +53,10 @@ def live(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """
     from pipeline import files
     from pipeline import live as flow
-    from pipeline.options import LiveSettings
 
     if beam_flags:
         raise ValueError(f"takes no Beam flags: {' '.join(beam_flags)}")
-    settings = LiveSettings(**_given(args, "live", LiveSettings))
+    settings = live_settings(args)
     listed = files.expand([args.urls]) if args.urls else []
     retry = [reason for reason in args.retry.split(",") if reason]
     with open_job(args, []) as job:
@@ -100,37 +100,8 @@ def _add_search_flags(parser: argparse.ArgumentParser) -> None:
                            metavar=kind.__name__.upper(), help=text)  # fmt: skip
 
 
-def _add_live_flags(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("pages from the web")
-    group.add_argument("--urls", metavar="FILE",
-                       help="fetch these, one a line, not what is missing in --out")  # fmt: skip
-    group.add_argument("--contact", dest="live.contact", metavar="ADDRESS",
-                       help="mail or web address for the User-Agent, so that servers' owners can "
-                       "reach you")  # fmt: skip
-    flags: list[tuple[str, str, type, str]] = [
-        ("concurrency", "concurrency", int, "requests at once, of different hosts (default 32)"),
-        ("delay", "delay_seconds", float,
-         "least pause between requests of one host in seconds (default 1)"),
-        ("timeout", "timeout_seconds", float, "seconds for a request (default 30)"),
-        ("attempts", "attempts", int, "requests for a page of a busy server (default 3)"),
-        ("max-page-bytes", "max_page_bytes", int, "drop larger pages (default 8 MiB)"),
-        ("max-seconds", "max_seconds", float, "stop after so long (default no limit)"),
-        ("max-bytes", "max_bytes", int, "stop after so much (default no limit)"),
-    ]  # fmt: skip
-    for flag, name, kind, text in flags:
-        group.add_argument(f"--{flag}", dest=f"live.{name}", type=kind,
-                           metavar=kind.__name__.upper(), help=text)  # fmt: skip
-    group.add_argument("--retry", default="", metavar="REASON,...",
-                       help="ask again for pages that were not had for these reasons")  # fmt: skip
-    group.add_argument("--allow-private", dest="live.allow_private", action="store_true",
-                       default=None, help="ask private and loopback addresses and any port too; "
-                       "link-local ones never")  # fmt: skip
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder of the dataset")
-    parser.set_defaults(workers=1)
-
-
 def add_commands(commands: Commands) -> None:
     """Add the commands of this file."""
     flags = (_add_search_flags, add_root_flag, add_remote_flags)
     commands.add_beam("search", search, *flags, add_job_flags)
-    commands.add_beam("live", live, _add_live_flags)
+    commands.add_beam("live", live, add_live_flags)

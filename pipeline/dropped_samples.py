@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
@@ -61,9 +62,10 @@ def read_samples(
 
 def _titles(workspace: Workspace, paths: list[str], ids: set[str]) -> dict[str, str]:
     titles: dict[str, str] = {}
+    sought = pa.array(sorted(ids), pa.string())  # an empty list would be of no type
     for path in paths:
         with files.open_input(workspace.path(path)) as raw:
             table = pq.read_table(raw, columns=["id", "title"])
-        found = table.filter(ds.field("id").isin(sorted(ids)))
+        found = table.filter(ds.field("id").isin(sought))
         titles.update(zip(*found.to_pydict().values(), strict=True))
     return titles

@@ -43,6 +43,14 @@ def read_keys(path: str) -> Iterator[Keys]:
             yield np.frombuffer(block, "<u8")
 
 
+def write_filter(out: str, path: str, blocks: Iterable[Keys], key_count: int) -> ShardFile:
+    """Write the filter of the keys, which rise; the file as a stage tells of it."""
+    with files.AtomicFile(files.join(out, path)) as file:
+        for words in filter_words(blocks, key_count):
+            file.write(words.astype("<u4").tobytes())
+    return ShardFile(path, key_count, file.size_bytes, file.sha256)
+
+
 @dataclass(frozen=True)
 class BuildFilter:
     """Files of keys, their ranges in rising order -> `FILTER`."""
@@ -52,11 +60,8 @@ class BuildFilter:
     ticker: Ticker
 
     def __call__(self, index: int, paths: list[str]) -> PartResult:
-        with files.AtomicFile(files.join(self.out, FILTER)) as file:
-            for words in filter_words(self._blocks(paths), self.key_count):
-                file.write(words.astype("<u4").tobytes())
+        made = write_filter(self.out, FILTER, self._blocks(paths), self.key_count)
         self.ticker.flush()
-        made = ShardFile(FILTER, self.key_count, file.size_bytes, file.sha256)
         return PartResult([made])
 
     def _blocks(self, paths: list[str]) -> Iterator[Keys]:

@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 import zstandard
@@ -37,6 +37,7 @@ from pipeline.shards import ShardWriter, read_rows
 from pipeline.workspace import PartResult, Parts
 
 SIZES_FOLDER = ".work/sizes"
+_LIVE_STAGES = {"live-scan": 2, "live": 3}  # asked after all crawls, in this order of telling
 
 
 def pack(plain: object) -> bytes:
@@ -68,17 +69,31 @@ def _read_documents(path: str) -> Iterator[tuple[str, tuple[str, str, int, bytes
         yield document.url, (*capture, pack(document))
 
 
-def _read_failures(path: str) -> Iterator[tuple[str, tuple[str | None, str, int | None]]]:
+class Failure(NamedTuple):
+    """Why a record of a wanted page gave no document, by the stage that read or asked for it."""
+
+    file: str | None
+    reason: str
+    offset: int | None
+    stage: str
+
+
+def _read_failures(path: str) -> Iterator[tuple[str, Failure]]:
     """The records of wanted pages that gave no document, by URL."""
-    for row in read_rows(path, ["url", "reason", "file", "offset"]):
+    for row in read_rows(path, ["url", "reason", "file", "offset", "stage"]):
         if row["url"]:
-            yield row["url"], (row["file"], row["reason"], row["offset"])
+            yield row["url"], Failure(row["file"], row["reason"], row["offset"], row["stage"])
 
 
-def _telling(failure: tuple[str | None, str, int | None]) -> tuple[bool, str, str, int]:
-    """A key that sorts what failed, that which tells most of the page last."""
-    file, reason, offset = failure
-    return reason != "not_in_crawl", file or "", reason, -1 if offset is None else offset
+def _telling(failure: Failure) -> tuple[int, str, str, int]:
+    """A key that sorts what failed, that which tells most of the page last.
+
+    The web is asked last, for what crawls have not, so its answer stands; that it could not be had
+    tells more than a redirect on the way.
+    """
+    asked = _LIVE_STAGES.get(failure.stage, int(failure.reason != "not_in_crawl"))
+    reason = "" if failure.stage in _LIVE_STAGES else failure.reason
+    return asked, failure.file or "", reason, -1 if failure.offset is None else failure.offset
 
 
 def _meet(
@@ -90,10 +105,10 @@ def _meet(
     """
     url, groups = element
     captures = sorted(groups["documents"], key=lambda c: c[:3])
-    failures = sorted(groups["failures"], key=_telling)
+    failures = sorted((Failure(*f) for f in groups["failures"]), key=_telling)
     wanted = groups["wanted"]
     if is_wikipedia(url):
-        captures, failures = [], [(None, "wikipedia_itself", None)]
+        captures, failures = [], [Failure(None, "wikipedia_itself", None, STAGE)]
     if captures:
         *older, (_, file, offset, packed) = captures
         detail = f"{file} at {offset} is newer"
@@ -105,12 +120,23 @@ def _meet(
         for article, source, rank in wanted:
             yield article, (source, rank, "document", packed)
         return
-    file, reason, offset = failures[-1] if failures else (None, "not_in_crawl", None)
+    fate = failures[-1] if failures else Failure(None, "not_in_crawl", None, STAGE)
     for article, source, rank in wanted:
+        detail = f"{source} {rank}{_before(failures)}"
         dropped = Dropped(
-            "reference", article, url, STAGE, reason, file, offset, f"{source} {rank}"
+            "reference", article, url, STAGE, fate.reason, fate.file, fate.offset, detail
         )
         yield article, (source, rank, "missed", pack(dropped))
+
+
+def _before(failures: list[Failure]) -> str:
+    """What crawls said of a page that could not be had from the web either."""
+    of_crawls = [failure for failure in failures if failure.stage not in _LIVE_STAGES]
+    if not of_crawls or of_crawls[-1] is failures[-1]:
+        return ""
+    crawled = of_crawls[-1]
+    place = f" ({crawled.file} at {crawled.offset})" if crawled.file else ""
+    return f"; in the crawl: {crawled.reason}{place}"
 
 
 @dataclass(frozen=True)

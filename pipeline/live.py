@@ -12,21 +12,19 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict
-from itertools import groupby
-
-import numpy as np
 
 from crawl.errors import BadUrl
-from crawl.urls import canonical_url, is_wikipedia, url_key
+from crawl.urls import canonical_url
 from pipeline import files, progress
 from pipeline.errors import JobFailed
 from pipeline.files import InputFile
 from pipeline.live_files import FOLDER, Segments, finished_files, read_logs, recover
+from pipeline.missing_pages import missing_urls
 from pipeline.options import LiveSettings
 from pipeline.progress import Ticker
 from pipeline.records import DROPPED, Dropped, Outcome
 from pipeline.run import Job
-from pipeline.shards import ShardWriter, read_rows
+from pipeline.shards import ShardWriter
 from pipeline.web_client import Resolver, WebClient, resolve
 from pipeline.web_fetch import FETCHED, Fetcher, LivePage
 from pipeline.workspace import MANIFEST, StageResult, fingerprint
@@ -34,21 +32,6 @@ from ranker.progress import clock
 
 STAGE = "live"
 DROPPED_FILE = "dropped/dropped-live.parquet"
-
-
-def missing_urls(wanted_paths: Iterable[str], document_paths: Iterable[str]) -> Iterator[str]:
-    """The URLs of shards of `wanted/`, each once, that no document of `documents/` answers.
-
-    Wikipedia's own are left out.
-    """
-    found = (url_key(row["url"]) for path in document_paths for row in read_rows(path, ["url"]))
-    have = np.unique(np.fromiter(found, np.uint64))
-    for path in wanted_paths:
-        for url, _ in groupby(row["url"] for row in read_rows(path, ["url"])):
-            key = np.uint64(url_key(url))
-            place = int(np.searchsorted(have, key))
-            if (place == len(have) or have[place] != key) and not is_wikipedia(url):
-                yield url
 
 
 def listed_urls(source: InputFile) -> Iterator[str]:
@@ -66,11 +49,14 @@ def plan_pages(urls: Iterable[str], as_listed: bool) -> Iterator[LivePage | Drop
     """
     seen = set()
     for url in urls:
+        canonical = None
         try:
-            page = LivePage(canonical_url(url), url if as_listed else None)
+            canonical = canonical_url(url)
+            page = LivePage(canonical, url if as_listed else None)
             page.targets()
         except BadUrl as error:
-            yield Dropped("record", None, None, STAGE, error.reason, detail=f"{url[:500]}: {error}")
+            detail = f"{url[:500]}: {error}"
+            yield Dropped("record", None, canonical, STAGE, error.reason, detail=detail)
             continue
         if page.url not in seen:
             seen.add(page.url)
@@ -94,8 +80,10 @@ def fetch_missing(
 
 
 def segments(job: Job, live: StageResult) -> list[InputFile]:
-    """The WARC files of all runs, to be scanned."""
-    return files.expand([job.workspace.path(p) for p in live.paths(f"{FOLDER}/live-")])
+    """The WARC files of all runs, to be scanned; their names are relative to the dataset."""
+    paths = live.paths(f"{FOLDER}/live-")
+    found = {path: files.expand([job.workspace.path(path)])[0] for path in paths}
+    return [file._replace(name=path) for path, file in found.items()]
 
 
 def fetch_live(
@@ -173,7 +161,8 @@ def _fates(
         elif (failure := failures[url]) is None:
             continue
         else:
-            reason, detail, file = failure.reason, failure.detail, failure.file
+            reason, detail = failure.reason, failure.detail
+            file = f"{FOLDER}/{failure.file}"
         yield Dropped("record", None, url, STAGE, reason, file, None, detail)
 
 
@@ -194,7 +183,7 @@ def _record(
             writer.write(row)
     made = finished_files(workspace.out)
     key = fingerprint({"stage": STAGE, "files": [[f.path, f.sha256] for f in made]})
-    facts = {"settings": asdict(settings), "inputs": {}}
+    facts = {"settings": asdict(settings), "inputs": {}, "origin": {}}
     written = [*made, *([writer.file] if writer.file else [])]
     result = StageResult(STAGE, key, written, dict(sorted(counts.items())), facts, seconds)
     if before is None or before.files != written:

@@ -111,7 +111,7 @@ def split_rows(encoded: StageResult) -> dict[str, int]:
 def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     """What goes in and where it ends, for articles, references and paragraphs.
 
-    In each, the parts add up to the whole that stands first.
+    In each, the parts add up to the whole that stands first. Of the live web only if it was asked.
     """
     examples = counts["examples"]
     pages: Counter[str] = Counter()
@@ -130,7 +130,7 @@ def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
 
     # fates of pooled paragraphs, counted a second time
     after = ("paragraphs_out", "paragraphs_cut", "paragraphs_article_dropped")
-    return {
+    found = {
         "articles": {
             "articles": counts["articles"].get("articles_out", 0),
             "in_examples": examples.get("examples_out", 0),
@@ -152,3 +152,11 @@ def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
             **part(examples, "paragraphs_", ("paragraphs_out", "paragraphs_pooled")),
         },
     }
+    if "live-scan" in counts:
+        live = counts["live"]
+        found["pages_from_the_web"] = {
+            "asked": sum(live.values()),
+            "fetched": live.get("fetched", 0),
+            **part(live, "dropped_", ()),
+        }
+    return found

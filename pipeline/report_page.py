@@ -15,10 +15,13 @@ _WIDTH, _HEIGHT = 480, 150
 _FUNNELS = {
     "articles": "Articles",
     "references": "Wanted pages: each pair of an article and a URL",
+    "pages_from_the_web": "Pages asked of the live web",
     "paragraphs_of_pages": "Paragraphs of the pages that were read",
     "paragraphs_of_articles": "Paragraphs of the articles, once joined",
 }
-_KEPT = ("in_examples", "kept")
+# the kind of dropped rows that are samples of its fates
+_SAMPLED = {"articles": "article", "references": "reference", "pages_from_the_web": "record"}
+_KEPT = ("in_examples", "kept", "fetched")
 _SIZES = {
     "lead_words": "lead, words",
     "citation_documents": "cited pages",
@@ -40,7 +43,7 @@ _HISTOGRAMS = {
 
 
 # where files lie that are no inputs, by the folder that their names begin with
-_ROOTS = {"articles": "../", "crawl-data": "https://data.commoncrawl.org/"}
+_ROOTS = {"articles": "../", "live": "../", "crawl-data": "https://data.commoncrawl.org/"}
 
 
 class Fate(NamedTuple):
@@ -73,13 +76,13 @@ def html_page(report: dict[str, Any]) -> str:
     )
     environment.filters["words"] = _words
     environment.filters["figure"] = _figure
-    funnels = {name: fates(report["funnel"][name]) for name in _FUNNELS}
+    funnels = {n: fates(report["funnel"][n]) for n in _FUNNELS if n in report["funnel"]}
     paths = {told["name"]: told["path"] for group in report["inputs"].values() for told in group}
     return environment.get_template(TEMPLATE).render(
         report=report,
         paper=paper_figures,
         percentiles=PERCENTILES,
-        funnels=[(_FUNNELS[name], *funnel) for name, funnel in funnels.items()],
+        funnels=[(_FUNNELS[n], _SAMPLED.get(n), *funnel) for n, funnel in funnels.items()],
         found=crawled_share(report["funnel"]["references"]),
         sizes={key: label for key, label in _SIZES.items() if _is_there(report["sizes"], key)},
         histograms=[

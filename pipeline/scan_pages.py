@@ -17,8 +17,6 @@ from pipeline.remote import Access
 from pipeline.shards import ShardWriter
 from pipeline.workspace import PartResult
 
-STAGE = "scan"
-
 
 @dataclass(frozen=True)
 class ScanFiles:
@@ -28,6 +26,7 @@ class ScanFiles:
     """
 
     out: str
+    stage: str
     part_count: int
     settings: ScanSettings
     filter_path: str
@@ -43,9 +42,11 @@ class ScanFiles:
         effort: Counter[str] = Counter()
         keys = load_filter(self.filter_path, self.filter_fingerprint)
         documents = ShardWriter(
-            self.out, f"documents/documents-scan-{name}", DOCUMENT, self.metadata
+            self.out, f"documents/documents-{self.stage}-{name}", DOCUMENT, self.metadata
         )
-        dropped = ShardWriter(self.out, f"dropped/dropped-scan-{name}", DROPPED, self.metadata)
+        dropped = ShardWriter(
+            self.out, f"dropped/dropped-{self.stage}-{name}", DROPPED, self.metadata
+        )
         with documents, dropped:
             for share in shares:
                 if self.wet_metadata and not may_hold(keys, self.wet_metadata, share.file.name):
@@ -77,4 +78,4 @@ class ScanFiles:
 
         most_bytes = self.settings.max_page_bytes
         for item in read_records(share, wanted, most_bytes, self.access, self.ticker, effort):
-            yield make_document(item, share.file.name, STAGE, self.settings, counts)
+            yield make_document(item, share.file.name, self.stage, self.settings, counts)

@@ -63,3 +63,6 @@ def test_samples_of_files_name_their_articles(tmp_path):
         {**rows[1]._asdict(), "title": None},
         {**rows[0]._asdict(), "title": article.title},
     ]
+    assert read_samples(Workspace(out), parts[1:], ["articles/articles-0.parquet"]) == [
+        {**rows[1]._asdict(), "title": None}
+    ]

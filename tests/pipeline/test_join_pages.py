@@ -35,7 +35,7 @@ def test_the_newest_of_several_captures_meets_all_who_want_the_page():
     old, new = document(fetched_at="2020"), document(fetched_at="2021")
     groups = {
         "documents": [capture(new, "b"), capture(old, "a", 7)],
-        "failures": [("a", "http_status_404", 3)],
+        "failures": [("a", "http_status_404", 3, "scan")],
         "wanted": [("1", "citation", 0), ("2", "search", 4)],
     }
     older, *met = _meet((URL, groups))
@@ -57,8 +57,12 @@ def test_a_page_without_document_has_its_last_reason():
         return row.reason, row.file, row.offset
 
     assert reason_of(URL) == ("not_in_crawl", None, None)
-    failures = [("a", "http_status_404", 1), ("b", "not_html", 2)]
+    failures = [("a", "http_status_404", 1, "scan"), ("b", "not_html", 2, "scan")]
     assert reason_of(URL, failures=failures) == ("not_html", "b", 2)
+    scanned = ("live/0", "http_status_302", 5, "live-scan")
+    assert reason_of(URL, failures=[scanned, *failures]) == ("http_status_302", "live/0", 5)
+    asked = ("live/0", "dns_failed", None, "live")
+    assert reason_of(URL, failures=[asked, *failures, scanned]) == ("dns_failed", "live/0", None)
     wiki = "http://en.wikipedia.org/wiki/A"
     assert reason_of(wiki, documents=[capture(document(wiki))])[0] == "wikipedia_itself"
 
@@ -116,6 +120,7 @@ def test_scan_keeps_the_wanted_and_accounts_for_the_rest(tmp_path):
     path = str(tmp_path / FILTER)
     scan = ScanFiles(
         str(tmp_path / "out"),
+        "scan",
         1,
         settings,
         path,
