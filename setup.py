@@ -45,6 +45,7 @@ setup(
         "urllib3>=2.2",
         "warcio>=1.7.5",
         "xxhash>=3.5",
+        "zlib-ng>=1.0",
         "zstandard>=0.23",
     ],
     extras_require={"gcp": GCP, "trafilatura": TRAFILATURA, "train": TRAIN, "dev": DEV},
