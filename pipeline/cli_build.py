@@ -50,7 +50,7 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
         "warcs": crawl_files(args.warcs, root_of_lists(args), Access(remote, None, 1)),
     }
     if args.estimate:
-        print(estimate(args, settings, remote, **inputs))
+        print(estimate(args, settings, remote, live, **inputs))
         return DONE
     vocab = _vocab(args.vocab)
     with open_job(args, beam_flags) as job:

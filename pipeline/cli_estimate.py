@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pipeline.files import InputFile
-    from pipeline.options import RemoteSettings, Settings
+    from pipeline.options import LiveSettings, RemoteSettings, Settings
 
 
 def add_estimate_flags(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +25,7 @@ def estimate(
     args: argparse.Namespace,
     settings: "Settings",
     remote: "RemoteSettings",
+    live: "LiveSettings | None",
     *,
     dump: "list[InputFile]",
     urls: "list[InputFile]",
@@ -57,7 +58,7 @@ def estimate(
             crawl = sample_pages(warcs, keys, settings, Access(remote, None, 1), assumed)
     except BadAnswer as error:
         raise JobFailed(str(error)) from error
-    found = figures.estimate(sample, crawl, most, settings, rates, assumed, prices)
+    found = figures.estimate(sample, crawl, most, settings, rates, assumed, prices, live)
     if args.json:
         return json.dumps(as_plain(found), indent=1)
     workers = args.workers or os.cpu_count() or 1

@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from pipeline.options import Settings
+from pipeline.options import LiveSettings, Settings
 from pipeline.rates import Assumptions, Prices, Rates
 from pipeline.volumes import ArticleSample, CrawlSample, Volumes, volumes
 
@@ -20,12 +20,16 @@ class StageCost(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A whole estimate, with the samples and figures that it stands on."""
+    """A whole estimate, with the samples and figures that it stands on.
+
+    `live_seconds` pass while the web is asked politely.
+    """
 
     volumes: Volumes
     stages: list[StageCost]
     total: StageCost
     dollars: dict[str, float]
+    live_seconds: float
     articles: ArticleSample
     crawl: CrawlSample | None
     rates: Rates
@@ -41,13 +45,30 @@ def estimate(
     rates: Rates,
     assumed: Assumptions,
     prices: Prices,
+    live: LiveSettings | None = None,
 ) -> Estimate:
-    """The estimate of a build of at most so many articles."""
-    volume = volumes(articles, most_articles, crawl, settings, assumed)
+    """The estimate of a build of at most so many articles; `live` is how it asks the web."""
+    volume = volumes(articles, most_articles, crawl, settings, assumed, live is not None)
     stages = stage_costs(volume, crawl, articles.is_original, settings, rates, assumed)
     whole = total(stages)
     paid = dollars(whole, prices)
-    return Estimate(volume, stages, whole, paid, articles, crawl, rates, assumed, prices)
+    seconds = live_seconds(volume, articles, live, assumed) if live else 0.0
+    return Estimate(volume, stages, whole, paid, seconds, articles, crawl, rates, assumed, prices)
+
+
+def live_seconds(
+    volume: Volumes, articles: ArticleSample, live: LiveSettings, assumed: Assumptions
+) -> float:
+    """How long it takes to ask the web: so many hosts at once, or the busiest host's pages in turn.
+
+    The busiest of the sampled articles is the busiest of all.
+    """
+    at_once = volume.asked_live * assumed.live_requests * assumed.live_seconds / live.concurrency
+    a_sampled_page = volume.asked_live / max(volume.wanted, 1)
+    more = volume.articles / max(articles.articles, 1)
+    in_turn = articles.busiest_host * more * a_sampled_page * assumed.live_requests
+    seconds = max(at_once, in_turn * (live.delay_seconds + assumed.live_seconds))
+    return seconds if live.max_seconds is None else min(seconds, live.max_seconds)
 
 
 def stage_costs(
@@ -65,6 +86,8 @@ def stage_costs(
         costs += [_locate(volume, crawls, rates, assumed), _fetch(volume, settings, rates, assumed)]
     if crawl:
         costs.append(_scan(volume, crawl, settings, rates, assumed))
+    if volume.asked_live:
+        costs += [_live(volume, rates, assumed), _live_scan(volume, settings, rates, assumed)]
     costs += [
         _examples(volume, rates),
         StageCost("graphs", cpu_seconds=_linked_chars(volume, settings) / rates.linked_chars),
@@ -113,8 +136,8 @@ def _fetch(volume: Volumes, settings: Settings, rates: Rates, assumed: Assumptio
         "fetch",
         read_bytes=volume.found * assumed.record_bytes,
         requests=volume.found * assumed.requests_a_page,
-        cpu_seconds=_extraction(volume, settings, rates),
-        output_bytes=_documents(volume, rates),
+        cpu_seconds=_extraction(volume, settings, rates) * _crawled_share(volume),
+        output_bytes=_documents(volume, rates) * _crawled_share(volume),
     )
 
 
@@ -122,16 +145,46 @@ def _scan(
     volume: Volumes, crawl: CrawlSample, settings: Settings, rates: Rates, assumed: Assumptions
 ) -> StageCost:
     """Whole files; if a crawl is looked up too, its pages are counted there."""
-    is_alone = not settings.locate.crawls
+    own_share = 0.0 if settings.locate.crawls else _crawled_share(volume)
     seconds = volume.crawl_bytes / rates.crawl_bytes + volume.crawl_records / rates.crawl_records
     remote_share = crawl.remote_files / max(crawl.files, 1)
     return StageCost(
         "scan",
         read_bytes=volume.crawl_bytes,
         requests=volume.crawl_bytes * remote_share / assumed.range_bytes,
-        cpu_seconds=seconds + _extraction(volume, settings, rates) * is_alone,
-        output_bytes=_documents(volume, rates) * is_alone,
+        cpu_seconds=seconds + _extraction(volume, settings, rates) * own_share,
+        output_bytes=_documents(volume, rates) * own_share,
     )
+
+
+def _live(volume: Volumes, rates: Rates, assumed: Assumptions) -> StageCost:
+    size_bytes = volume.found_live * assumed.record_bytes
+    return StageCost(
+        "live",
+        read_bytes=size_bytes,
+        requests=volume.asked_live * assumed.live_requests,
+        cpu_seconds=volume.asked_live / rates.live_pages,
+        output_bytes=size_bytes,
+    )
+
+
+def _live_scan(
+    volume: Volumes, settings: Settings, rates: Rates, assumed: Assumptions
+) -> StageCost:
+    size_bytes = volume.found_live * assumed.record_bytes
+    own_share = 1.0 - _crawled_share(volume)
+    return StageCost(
+        "live-scan",
+        read_bytes=size_bytes,
+        cpu_seconds=size_bytes / rates.crawl_bytes
+        + _extraction(volume, settings, rates) * own_share,
+        output_bytes=_documents(volume, rates) * own_share,
+    )
+
+
+def _crawled_share(volume: Volumes) -> float:
+    """The share of the pages that were had which come out of crawls, not from the web."""
+    return volume.found / ((volume.found + volume.found_live) or 1.0)
 
 
 def _extraction(volume: Volumes, settings: Settings, rates: Rates) -> float:
@@ -141,7 +194,8 @@ def _extraction(volume: Volumes, settings: Settings, rates: Rates) -> float:
 
 def _documents(volume: Volumes, rates: Rates) -> float:
     """Bytes of the documents, and of the rows of those pages that gave none."""
-    without = (volume.found - volume.documents) * rates.dropped_row_bytes
+    had = volume.found + volume.found_live
+    without = (had - volume.documents) * rates.dropped_row_bytes
     return volume.chars * rates.document_char_bytes + without
 
 

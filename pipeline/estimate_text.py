@@ -18,6 +18,9 @@ def estimate_lines(found: Estimate, workers: int, requests_a_second: float) -> I
     yield f"articles  {volume.articles:,.0f}, by {found.articles.articles:,} of them"
     yield f"wanted    {volume.wanted:,.0f} pages"
     yield f"found     {volume.found:,.0f} of them{_found_by(found)}; {volume.used:,.0f} with text"
+    if volume.asked_live:
+        had = f"{volume.found_live:,.0f} are there still, as is assumed"
+        yield f"web       {volume.asked_live:,.0f} pages to ask for, of which {had}"
     yield f"examples  {volume.examples:,.0f}"
     yield ""
     yield f"{'stage':<9}" + "".join(f"{name:>11}" for name in _COLUMNS)
@@ -25,9 +28,12 @@ def estimate_lines(found: Estimate, workers: int, requests_a_second: float) -> I
         yield _row(cost)
     yield ""
     yield f"time: {clock(whole.cpu_seconds / workers)} on {workers} such cores"
-    if whole.requests and requests_a_second:
-        seconds = whole.requests / requests_a_second
+    requests = whole.requests - sum(c.requests for c in found.stages if c.stage == "live")
+    if requests and requests_a_second:
+        seconds = requests / requests_a_second
         yield f"      {clock(seconds)} at {requests_a_second:g} requests a second"
+    if found.live_seconds:
+        yield f"      {clock(found.live_seconds)} to ask the web, a host for one page at a time"
     yield "dollars: " + ", ".join(f"{name} {paid:,.2f}" for name, paid in found.dollars.items())
     yield ""
     yield "It stands on these figures; --assume NAME=VALUE sets others:"
@@ -75,6 +81,7 @@ def as_plain(found: Estimate) -> dict[str, Any]:
         "stages": [cost._asdict() for cost in found.stages],
         "total": found.total._asdict(),
         "dollars": found.dollars,
+        "live_seconds": found.live_seconds,
         "articles_sample": found.articles._asdict(),
         "crawl_sample": {**crawl._asdict(), "pages": crawl.pages._asdict()} if crawl else None,
         "rates": dataclasses.asdict(found.rates),

@@ -18,6 +18,7 @@ class Rates:
     original_bytes: float = 15e6  # of TFRecords and JSON
     wanted_pages: float = 40e3  # of articles, sorted by URL
     index_urls: float = 5e3  # looked up in a crawl's index
+    live_pages: float = 450  # of 100 KB, asked of the web, unencrypted
     crawl_bytes: float = 60e6  # of compressed crawl files
     crawl_records: float = 50e3  # of which the URL is looked at
     fast_bytes: float = 18e6  # of HTML, by that extractor
@@ -56,6 +57,9 @@ class Assumptions:
     record_bytes: float = 30e3  # of a page, compressed
     requests_a_page: float = 1.0
     range_bytes: float = 8e6  # of a remote file in one request
+    live_coverage: float = 0.5  # share of pages without a capture that the web still has
+    live_requests: float = 1.5  # a page of the web, with redirects and robots.txt
+    live_seconds: float = 1.0  # such a request takes
     page_bytes: float = 100e3  # of HTML
     page_share: float = 0.8  # of pages that have kept text
     page_paragraphs: float = 20
@@ -75,7 +79,7 @@ class Prices:
 
 Figures = TypeVar("Figures", Rates, Assumptions, Prices)
 NAMES = [f.name for kind in (Rates, Assumptions, Prices) for f in dataclasses.fields(kind)]
-_SHARES = ("coverage", "page_share")
+_SHARES = ("coverage", "live_coverage", "page_share")
 
 
 def told(figures: Figures, value_by_name: dict[str, float]) -> Figures:

@@ -1,7 +1,9 @@
 """Samples of a build's inputs, read in seconds, for an estimate: articles and what they want."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import BinaryIO, cast
+from urllib.parse import urlsplit
 
 from crawl.dump import Page, next_stream, open_dump, read_pages, read_streams
 from crawl.errors import BadArticle, BadLine
@@ -33,6 +35,7 @@ class SampledArticles:
         self._most = most
         self.ids: set[str] = set()
         self.keys: set[int] = set()
+        self._hosts: Counter[str] = Counter()
         self.articles = 0
         self.read_bytes = 0
         self.markup_chars = 0
@@ -52,7 +55,16 @@ class SampledArticles:
         self.want(urls)
 
     def want(self, urls: list[str]) -> None:
-        self.keys.update(url_key(url) for url in urls if not is_wikipedia(url))
+        for url in urls:
+            key = url_key(url)
+            if key not in self.keys and not is_wikipedia(url):
+                self.keys.add(key)
+                self._hosts[urlsplit(url).netloc] += 1
+
+    @property
+    def busiest_host(self) -> int:
+        """How many of the wanted pages are of one host, at most."""
+        return max(self._hosts.values(), default=0)
 
 
 def sample_articles(
@@ -79,6 +91,7 @@ def sample_articles(
         cited=sampled.cited,
         searched=_searched(search, sampled),
         is_original=original,
+        busiest_host=sampled.busiest_host,
     )
     return sample, frozenset(sampled.keys)
 

@@ -15,7 +15,8 @@ from pipeline.rates import Assumptions
 class ArticleSample(NamedTuple):
     """Sums over the articles that were read, in `read_bytes` of `total_bytes` of their files.
 
-    `input_bytes` are those of all files that a build reads to have its articles.
+    `input_bytes` are those of all files that a build reads to have its articles; of the pages that
+    they want, each once, `busiest_host` are of one host.
     """
 
     read_bytes: int
@@ -27,6 +28,7 @@ class ArticleSample(NamedTuple):
     cited: int
     searched: int
     is_original: bool
+    busiest_host: int = 0
 
 
 class PageSample(NamedTuple):
@@ -64,8 +66,9 @@ class CrawlSample(NamedTuple):
 class Volumes(NamedTuple):
     """How much there is of everything in the whole build.
 
-    `found` of the wanted pages are in the crawl, `documents` have text, `used` are in a language
-    that is wanted; `chars` are those of their paragraphs, `kept_chars` those that examples keep.
+    `found` of the wanted pages are in the crawl, and `found_live` of `asked_live` on the web;
+    `documents` have text, `used` are in a language that is wanted; `chars` are those of their
+    paragraphs, `kept_chars` those that examples keep.
     """
 
     articles: float
@@ -76,6 +79,8 @@ class Volumes(NamedTuple):
     crawl_bytes: float
     crawl_records: float
     found: float
+    asked_live: float
+    found_live: float
     html_bytes: float
     text_bytes: float
     documents: float
@@ -94,18 +99,25 @@ def volumes(
     crawl: CrawlSample | None,
     settings: Settings,
     assumed: Assumptions,
+    is_live: bool = False,
 ) -> Volumes:
-    """The whole build's volumes, as means of the samples tell; at most so many articles."""
+    """The whole build's volumes, as means of the samples tell; at most so many articles.
+
+    If it `is_live`, the web is asked for what the crawl has not.
+    """
     each = 1 / max(sample.articles, 1)
     there = sample.articles * sample.total_bytes / max(sample.read_bytes, 1)
     articles = there if most_articles is None else min(there, most_articles)
     # a limit ends the reading of the dump, a list of titles does not
     read = articles / max(there, 1) if settings.articles.limit else 1.0
     wanted = articles * each * _wanted(sample, settings.wanted.corpus)
-    found = found_pages(sample, articles, wanted, crawl, assumed)
+    has_crawl = crawl is not None or bool(settings.locate.crawls)
+    found = found_pages(sample, articles, wanted, crawl, assumed) if has_crawl else 0.0
+    asked_live = wanted - found if is_live else 0.0
+    found_live = asked_live * assumed.live_coverage
     pages = crawl.pages if crawl and crawl.pages.pages else assumed_pages(assumed)
-    page_bytes = found * pages.bytes / pages.pages
-    documents = found * pages.documents / pages.pages
+    page_bytes = (found + found_live) * pages.bytes / pages.pages
+    documents = (found + found_live) * pages.documents / pages.pages
     used = documents * pages.own_language / max(pages.documents, 1)
     chars = documents * pages.chars / max(pages.documents, 1)
     examples = articles * -math.expm1(-used / max(articles, 1))
@@ -119,6 +131,8 @@ def volumes(
         crawl_bytes=crawl.total_bytes if crawl else 0.0,
         crawl_records=crawl.records * crawl.scale if crawl else 0.0,
         found=found,
+        asked_live=asked_live,
+        found_live=found_live,
         html_bytes=page_bytes * pages.html / pages.pages,
         text_bytes=page_bytes * (1 - pages.html / pages.pages),
         documents=documents,

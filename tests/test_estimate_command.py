@@ -71,6 +71,21 @@ def test_a_crawl_on_a_server_is_not_asked(capsys, tmp_path):
     assert "at 2 requests a second" in told
 
 
+def test_what_the_web_would_be_asked_for(capsys, tmp_path):
+    words = [*SAMPLE, "--live", "--contact", "me@host.example", "--live-delay", "2"]
+    assert main([*words, "--out", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert next(line for line in told if line.startswith("web ")).endswith("as is assumed")
+    assert any("to ask the web, a host for one page at a time" in line for line in told)
+    assert not any("requests a second" in line for line in told)
+    assert main([*words, "--json", "--out", str(tmp_path / "out")]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    volumes = plain["volumes"]
+    assert volumes["asked_live"] == pytest.approx(volumes["wanted"] - volumes["found"])
+    assert plain["live_seconds"] > 0
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

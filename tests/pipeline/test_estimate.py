@@ -8,6 +8,7 @@ from pipeline.estimate import StageCost, dollars, estimate, total
 from pipeline.options import (
     ArticleSettings,
     GraphSettings,
+    LiveSettings,
     LocateSettings,
     ScanSettings,
     Settings,
@@ -99,6 +100,29 @@ def test_a_crawl_is_looked_up_and_fetched():
     assert blocks == pytest.approx(0.9e6)  # no block twice
     both = found(settings=crawl)
     assert cost(both, "scan").output_bytes == 0  # its pages are counted once
+
+
+def test_the_web_is_asked_for_what_the_crawl_has_not():
+    """1,000 wanted of 200 articles, 600 in the crawl; of 20 articles' pages 3 are one host's."""
+    busy = ARTICLES._replace(busiest_host=3)
+    live = LiveSettings(concurrency=4, delay_seconds=9.0)
+    estimated = estimate(busy, CRAWL, None, Settings(), RATES, ASSUMED, PRICES, live)
+    volume, before = estimated.volumes, found().volumes
+    assert (volume.found, volume.asked_live, volume.found_live) == (600, 400, 200)
+    assert volume.documents == before.documents * 800 / 600
+    asked, scanned = cost(estimated, "live"), cost(estimated, "live-scan")
+    assert (asked.requests, asked.read_bytes) == (600, 200 * 30e3)
+    assert scanned.output_bytes == pytest.approx(cost(estimated, "scan").output_bytes / 3)
+    assert cost(estimated, "scan").output_bytes == pytest.approx(cost(found(), "scan").output_bytes)
+    assert estimated.live_seconds == 3 * 10 * 0.4 * 1.5 * (9 + 1)  # over 600 / 4
+    at_once = LiveSettings(concurrency=4, delay_seconds=0.0)
+    assert estimate(busy, CRAWL, None, Settings(), RATES, ASSUMED, PRICES, at_once)[4] == 150
+    short = LiveSettings(max_seconds=7.0)
+    assert estimate(busy, CRAWL, None, Settings(), RATES, ASSUMED, PRICES, short).live_seconds == 7
+    alone = estimate(busy, None, None, Settings(), RATES, ASSUMED, PRICES, live)
+    assert (alone.volumes.found, alone.volumes.asked_live) == (0, 1_000)
+    assert [c.stage for c in alone.stages][2:5] == ["live", "live-scan", "examples"]
+    assert found().live_seconds == 0
 
 
 def test_other_settings():
