@@ -45,9 +45,10 @@ def beam_search(
 ) -> list[Found]:
     """The best summary found for each example.
 
-    At each step the 2 K best continuations of an example are looked at: of those that end the
-    best is kept, and the K best others live on. An example is done when no living hypothesis
-    could come to beat its best finished one, whatever follows.
+    At each step the best of an example's continuations that end, if it is among the K best of
+    all, is kept, and the K best that do not end live on. An example is done when no living
+    hypothesis could come to beat its best finished one, whatever follows. With K = 1, greedy
+    search, it is done at the first end.
     """
     memory = model.encode(source)
     batch, device, beam = source.is_source_BL.shape[0], source.id_N.device, settings.beam
@@ -72,6 +73,8 @@ def beam_search(
         _keep_better(best, example_B, ended)
         bound_B = living.log_BK[:, 0] / settings.normaliser(settings.max_tokens + 1)
         is_open_B = bound_B > best.score_B[example_B]
+        if beam == 1:
+            is_open_B = best.score_B[example_B].isinf()
         open_count = int(is_open_B.sum())
         if not open_count:
             break
@@ -99,7 +102,8 @@ def _extended(
     log_BX, index_BX = total_BX.topk(min(2 * beam, beam * vocab))
     parent_BX, token_BX = index_BX // vocab, index_BX % vocab
     is_end_BX = token_BX == END
-    end_log_B, end_B = log_BX.masked_fill(~is_end_BX, -torch.inf).max(1)
+    is_among_best_X = torch.arange(log_BX.shape[1], device=log_BX.device) < beam
+    end_log_B, end_B = log_BX.masked_fill(~(is_end_BX & is_among_best_X), -torch.inf).max(1)
     end_parent_B = parent_BX.gather(1, end_B[:, None])
     ended = _Finished(
         _of_parents(living.token_BKS, end_parent_B)[:, 0, 1:],

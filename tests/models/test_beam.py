@@ -12,7 +12,7 @@ BEGIN, END, COMMA = 2, 3, 11
 
 
 def plain_search(model, source, settings, commas=frozenset()):
-    """The same search as an obvious loop over one example: no cache, no batch, no tensors kept."""
+    """The same search as an obvious loop over one example: no cache, no batch, no early end."""
     memory = model.encode(source)
     vocab = model.settings.vocab_size
     living, best = [(0.0, [BEGIN])], None
@@ -25,15 +25,16 @@ def plain_search(model, source, settings, commas=frozenset()):
             candidates += [(log + following[t], [*tokens, t]) for t in sorted(allowed)]
         candidates.sort(key=lambda c: -c[0])
         living = []
-        for log, tokens in candidates[: 2 * settings.beam]:
+        for place, (log, tokens) in enumerate(candidates[: 2 * settings.beam]):
+            if tokens[-1] == END and place >= settings.beam:
+                continue
             if tokens[-1] == END:
                 score = log / settings.normaliser(len(tokens) - 1)
                 if best is None or score > best[0]:
                     best = score, log, tokens[1:-1]
             elif len(living) < settings.beam:
                 living.append((log, tokens))
-        bound = settings.normaliser(settings.max_tokens + 1)
-        if not living or (best is not None and living[0][0] / bound <= best[0]):
+        if settings.beam == 1 and best is not None:
             break
     return best
 
@@ -71,19 +72,31 @@ SEARCHES = {
 
 
 @pytest.fixture
-def peaked(make_model):
-    """A model that repeats itself and sometimes ends, so that every rule has work to do."""
-    model = make_model()
-    with torch.no_grad():
-        model.embedding.weight *= 3
-        model.output_bias[END] += 1.5
-        model.output_bias[10:14] += 2
-    return model
+def make_peaked(make_model):
+    """A model that repeats itself and ends sooner or later, so that every rule has work to do."""
+
+    def make(end_bias):
+        model = make_model()
+        with torch.no_grad():
+            model.embedding.weight *= 3
+            model.output_bias[END] += end_bias
+            model.output_bias[10:14] += 2
+        return model
+
+    return make
 
 
+@pytest.fixture
+def peaked(make_peaked):
+    """One whose summaries are of many lengths."""
+    return make_peaked(5.0)
+
+
+@pytest.mark.parametrize("end_bias", [1.5, 5.0, 7.0])
 @pytest.mark.parametrize("name", SEARCHES)
 @torch.no_grad()
-def test_agrees_with_the_plain_search(name, peaked, make_source):
+def test_agrees_with_the_plain_search(name, end_bias, make_peaked, make_source):
+    peaked = make_peaked(end_bias)
     settings = SearchSettings(**{"max_tokens": 12, **SEARCHES[name]})
     commas = frozenset({COMMA})
     lengths = [[5, 3, 1], [4], [7, 7], [1, 2, 3, 4], [2]]
@@ -97,6 +110,25 @@ def test_agrees_with_the_plain_search(name, peaked, make_source):
         assert together[row].tokens == tokens
         assert together[row].log_probability == pytest.approx(log, abs=1e-3)
         assert together[row].score == pytest.approx(score, abs=1e-3)
+
+
+@torch.no_grad()
+def test_the_examples_of_a_batch_end_each_at_its_own_time(make_peaked, make_source, monkeypatch):
+    """What has ended is worked on no more, once that is half of the batch."""
+    peaked = make_peaked(7.0)
+    sizes, step = [], peaked.step
+
+    def counting(token_BK, *rest):
+        sizes.append(len(token_BK))
+        return step(token_BK, *rest)
+
+    monkeypatch.setattr(peaked, "step", counting)
+    source = make_source([5, 3, 1], [4], [7, 7], [1, 2, 3, 4], [2])
+    found = beam_search(peaked, source, SearchSettings(beam=1, max_tokens=12))
+    assert len({len(f.tokens) for f in found}) > 2
+    assert sizes[0] == 5
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] < 3
 
 
 def test_normalisers():
@@ -139,24 +171,28 @@ def test_a_wrong_setting_is_named(flags, message):
         SearchSettings(**flags)
 
 
-def test_the_likeliest_token_drawn_each_time_is_greedy_search(peaked, make_source):
+def test_the_likeliest_token_drawn_each_time_is_greedy_search(make_peaked, make_source):
+    peaked = make_peaked(7.0)
     source = make_source([5, 3, 1], [4], [7, 7])
     drawn = sample(peaked, source, SearchSettings(sample=True, top_k=1, max_tokens=9))
-    greedy = beam_search(peaked, source, SearchSettings(beam=1, max_tokens=9))
+    greedy = beam_search(peaked, source, SearchSettings(beam=1, penalty="average", max_tokens=9))
     assert [f.tokens for f in drawn] == [f.tokens for f in greedy]
+    assert len({len(f.tokens) for f in drawn}) > 1
     for a, b in zip(drawn, greedy, strict=True):
         assert a.log_probability == pytest.approx(b.log_probability, abs=1e-4)
+        assert a.score == pytest.approx(b.score, abs=1e-4)
 
 
 def test_draws_hang_on_the_seed(peaked, make_source):
     source = make_source([5, 3, 1], [4], [7, 7])
 
-    def drawn(seed):
-        settings = SearchSettings(sample=True, seed=seed, max_tokens=20)
-        return [f.tokens for f in sample(peaked, source, settings)]
+    def drawn(seed, first=0):
+        settings = SearchSettings(sample=True, seed=seed, max_tokens=20, temperature=3.0)
+        return [f.tokens for f in sample(peaked, source, settings, first_draw=first)]
 
     assert drawn(1) == drawn(1)
     assert drawn(1) != drawn(2)
+    assert drawn(1) != drawn(1, first=3)
 
 
 def test_what_is_drawn_from():
