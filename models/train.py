@@ -69,8 +69,7 @@ class Model(nn.Module):
         x_YW = decoded_BSW.flatten(0, 1).index_select(0, batch.label_slot_Y)
         label_Y = batch.label_BS.flatten().index_select(0, batch.label_slot_Y)
         table, bias = self.summarizer.embedding.weight, self.summarizer.output_bias
-        smoothing = self.smoothing if self.training else 0.0
-        return cross_entropy(x_YW, table, bias, label_Y, smoothing)
+        return cross_entropy(x_YW, table, bias, label_Y, self.smoothing)
 
 
 def updates(

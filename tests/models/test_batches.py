@@ -50,12 +50,29 @@ def test_lengths_are_those_of_batches(reader):
         assert batch.label_slot_Y.numel() == lengths.target[number]
 
 
-def test_graphs_come_with_the_paragraphs_that_were_kept(topics):
-    settings = ModelSettings(graph="similarity")
-    reader = SplitReader(split_shards(str(topics), "train"), settings, SOURCE)
-    graph = reader.batch(np.arange(3)).source.graph_BPP
-    assert graph.shape == (3, 4, 4)
-    assert np.allclose(graph.sum(-1), 1)
+@pytest.mark.parametrize("count", [2, 3, 4, 100])
+def test_graphs_come_with_the_paragraphs_that_were_kept(count, topics, tmp_path):
+    """Among those alone rows are normalised; one without an edge attends to itself."""
+    edges = {"source": [0, 0, 1, 2], "target": [1, 2, 3, 3], "weight": [0.5, 0.25, 1.0, 0.75]}
+    bare = {"source": [], "target": [], "weight": []}
+
+    def change(rows):
+        for number, graph in enumerate([bare, edges, edges]):
+            rows[number]["similarity_graph"] = graph
+            rows[number]["paragraph_ids"] = rows[number]["paragraph_ids"][:4]
+
+    edited(topics, tmp_path, change)
+    source = SourceSettings(max_paragraphs=count, paragraph_tokens=3)
+    model = ModelSettings(graph="similarity")
+    reader = SplitReader(split_shards(str(tmp_path), "train"), model, source)
+    graphs = reader.batch(np.array([2, 0])).source.graph_BPP.numpy()
+    size = min(count, 4)
+    expected = np.zeros((size, size))
+    for i, j, weight in zip(*edges.values(), strict=True):
+        if j < size:
+            expected[i, j] = expected[j, i] = weight
+    np.testing.assert_allclose(graphs[0], expected / expected.sum(1, keepdims=True), rtol=1e-6)
+    np.testing.assert_array_equal(graphs[1], np.eye(size))
 
 
 def test_a_reader_travels_without_what_it_has_read(reader):

@@ -44,6 +44,26 @@ def test_seed_and_epoch_decide_the_order(lengths):
     assert order(1, 0) != order(1, 1)
 
 
+def test_epochs_follow_each_other(lengths):
+    first, second = (epoch_batches(lengths, 400, 1, epoch) for epoch in range(2))
+    found = islice(batches_from(lengths, 400, 1, Place()), len(first) + len(second))
+    places, batches = zip(*found, strict=True)
+    for batch, expected in zip(batches, [*first, *second], strict=True):
+        assert batch.tolist() == expected.tolist()
+    assert places[-1] == Place(1, len(second))
+
+
+def test_batches_are_of_like_lengths_and_come_in_no_order_of_length(lengths):
+    batches = epoch_batches(lengths, 400, seed=1, epoch=0)
+    longest = np.array([lengths.source[batch].max() for batch in batches])
+    sizes = np.array([len(batch) for batch in batches])
+    padding = 1 - lengths.source.sum() / (sizes * longest).sum()
+    assert padding < 0.15  # in the order of the shards it is near a half
+    lanes = len(pools_of(lengths.group_rows.tolist(), 1, 0))
+    ahead = longest[lanes : len(longest) // 2] - longest[: len(longest) // 2 - lanes]
+    assert 0.3 < (ahead > 0).mean() < 0.7
+
+
 def test_long_leads_keep_to_the_budget_too(lengths):
     long = lengths._replace(target=lengths.target * 20)
     for batch in epoch_batches(long, 400, seed=1, epoch=0):

@@ -42,6 +42,10 @@ def test_the_whole_is_cut():
     assert plain(flat_source(title, paragraphs, SourceSettings(source_tokens=4))) == [
         [10, T, 20, END]
     ]
+    (long,) = arrays([10, 11, 12, 13])
+    cut = SourceSettings(source_tokens=3)
+    assert plain(hierarchical_source(long, paragraphs, cut)) == [[10, 11, T]]
+    assert plain(flat_source(long, paragraphs, cut)) == [[10, 11, END]]
 
 
 @given(

@@ -3,6 +3,7 @@ import io
 import json
 import shutil
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
@@ -12,7 +13,7 @@ from models.batches import SplitReader
 from models.checkpoints import prepare_run
 from models.configs import SourceSettings, changed
 from models.distributed import Team
-from models.search import SearchSettings
+from models.search import Found, SearchSettings
 from models.summarize import Job, job_key, load, own_summary, split_rows, summaries
 from models.train import Stopping, Trainer
 from models.write_summaries import write_summaries
@@ -90,6 +91,25 @@ def test_batches_do_not_change_summaries(runs, make_job):
     alone = list(split_rows(loaded, job._replace(batch_tokens=1)))
     together = list(split_rows(loaded, job._replace(batch_tokens=5_000)))
     assert [row.summary for row in alone] == [row.summary for row in together]
+
+
+@pytest.mark.parametrize("model", ["ht", "ft"])
+def test_attention_is_that_of_what_was_written(model, runs, make_job, monkeypatch):
+    """Summaries of other lengths in the batch change nothing."""
+    loaded = load(runs / model, "best", CPU)
+    job = make_job(loaded)
+    written = [[20, 30, 40, 50, 60], [7], [9, 8]]
+
+    def attention_of(rows):
+        found = [Found(written[row], -1.0, -1.0) for row in rows]
+        monkeypatch.setattr("models.summarize.beam_search", lambda *_: found)
+        return [
+            w.attention for w in summaries(loaded, job.reader.batch(np.array(rows)), job.search)
+        ]
+
+    for row, together in enumerate(attention_of([0, 1, 2])):
+        assert together == pytest.approx(attention_of([row])[0], abs=1e-5)
+        assert sum(together) == pytest.approx(1, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["s.jsonl", "s.parquet"])
