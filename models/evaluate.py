@@ -174,12 +174,14 @@ def evaluate(
         }
         for system, told in zip(systems, scores, strict=True)
     ]
+    pairs = list(combinations(range(len(names)), 2))
     if settings.mean:
         name, parts_N12M = _mean(parts_NK2M[:, : len(paths)])
         parts_NK2M = np.concatenate([parts_NK2M, parts_N12M], axis=1)
+        pairs += [(i, len(names)) for i in range(len(paths), len(names))]  # not with its own parts
         names.append(name)
         described.append(_described_mean(name, paths, len(ids_N)))
-    figures, differences = _compared(names, parts_NK2M, settings)
+    figures, differences = _compared(names, parts_NK2M, pairs, settings)
     told_settings = {**asdict(settings), "data": data}
     found = Evaluation(told_settings, described, ids_N, figures, differences, parts_NK2M)
     return found, systems
@@ -206,8 +208,12 @@ def _rows_of(scores: Scores, ids: Sequence[str]) -> Floats:
 
 
 def _compared(
-    names: Sequence[str], parts_NK2M: Floats, settings: EvaluationSettings
+    names: Sequence[str],
+    parts_NK2M: Floats,
+    pairs: Sequence[tuple[int, int]],
+    settings: EvaluationSettings,
 ) -> tuple[dict[str, dict[str, Figure]], list[Difference]]:
+    """The figures of each system, and the differences of those systems that are paired."""
     over_NKM, under_NKM = parts_NK2M[:, :, 0], parts_NK2M[:, :, 1]
     values_KM = ratios(over_NKM.sum(axis=0), under_NKM.sum(axis=0))
     counts_KM = (under_NKM > 0).sum(axis=0)
@@ -222,14 +228,15 @@ def _compared(
     for told in figures.values():
         told[PERPLEXITY.key] = _exp(told["log_perplexity"])
     differences = []
-    for (i, one), (j, other) in combinations(enumerate(names), 2):
+    for i, j in pairs:
         p_M = randomisation_p(parts_NK2M[:, i], parts_NK2M[:, j], settings.samples, settings.seed)
         gap_RM = drawn_RKM[:, i] - drawn_RKM[:, j]
         for m, key in enumerate(KEYS):
             if not np.isnan(p_M[m]):
                 gap = float(values_KM[i, m] - values_KM[j, m])
                 low, high = interval(gap_RM[:, m])
-                differences.append(Difference(one, other, key, gap, low, high, float(p_M[m])))
+                difference = Difference(names[i], names[j], key, gap, low, high, float(p_M[m]))
+                differences.append(difference)
     return figures, differences
 
 

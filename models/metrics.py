@@ -48,7 +48,8 @@ METRICS = (
     Metric(
         "log_perplexity",
         "log-ppl",
-        "log-perplexity: mean natural logarithm per subword of the gold lead, its end counted",
+        "log-perplexity: mean natural logarithm per subword of the gold lead (cut at the run's "
+        "--lead-tokens), its end counted",
         1.0,
         4,
         is_compared=True,

@@ -102,7 +102,7 @@ def _guarded(args: argparse.Namespace, beam_flags: list[str]) -> int:
         return int(args.run(args, beam_flags))
     except KeyboardInterrupt:
         message, code = "interrupted", INTERRUPTED
-    except (ValueError, FileNotFoundError, IsADirectoryError) as error:
+    except (ValueError, FileNotFoundError, FileExistsError, IsADirectoryError) as error:
         message, code = str(error), BAD_CALL
     except (JobFailed, OSError) as error:
         message, code = str(error), FAILED

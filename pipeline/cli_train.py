@@ -35,6 +35,8 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
     }
     if args.baselines is not None:
         given["baselines"] = tuple(filter(None, args.baselines.split(",")))
+    if args.out is not None and args.out.exists() and not args.out.is_dir():
+        raise ValueError(f"--out {args.out} is no folder")
     settings = EvaluationSettings(stem=not args.no_stem, mean=args.mean, **given)
 
     try:

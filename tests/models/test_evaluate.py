@@ -157,6 +157,17 @@ def test_the_lead_baseline_is_title_and_paragraphs_in_their_order(data):
     assert len(oracle.paragraphs) == 2
 
 
+def test_a_mean_of_files_is_compared_with_others_alone(tmp_path, data, capsys):
+    paths = [write(tmp_path / f"{n}.jsonl", rows) for n, rows in enumerate([GOOD, POOR])]
+    ask = [*paths, "--mean", "--data", data, "--baselines", "lead", "--samples", 50]
+    _, plain = evaluated(capsys, tmp_path, *ask)
+    one, other, lead, mean = (s["figures"]["rouge2"]["value"] for s in plain["systems"])
+    assert mean == pytest.approx((one + other) / 2)
+    assert mean != pytest.approx((one + other + lead) / 3)
+    pairs = {(d["one"], d["other"]) for d in plain["differences"]}
+    assert pairs == {("ht", "ft"), ("ht", "lead"), ("ft", "lead"), ("lead", "mean of 2")}
+
+
 def test_baselines_alone(data, tmp_path, capsys):
     _, plain = evaluated(
         capsys, tmp_path, "--data", data, "--baselines", "oracle,random", "--samples", 50
@@ -201,6 +212,7 @@ def test_stems_are_a_choice_and_are_told(tmp_path, capsys):
         (GOOD, ["--baselines", "best"], 2, "--baselines: no 'best'"),
         (GOOD, ["--samples", "0"], 2, "--samples must be over 0"),
         (GOOD, ["--data", "nowhere"], 2, "no such folder: nowhere"),
+        (GOOD, ["--out", __file__], 2, "is no folder"),
         (GOOD, ["--sample", "5"], 2, "unrecognized arguments"),
         ([], [], 1, "holds no summary"),
         ([*GOOD, "text"], [], 1, "line 7: is no object"),
