@@ -145,14 +145,17 @@ def _run_settings(args: argparse.Namespace, vocab_size: int) -> "RunSettings":
     settings = PRESETS[preset]
     if args.model not in (None, settings.model.model):
         raise ValueError(f"--preset {preset} is no --model {args.model}")
-    settings = changed(settings, {"vocab_size": vocab_size})
     if args.config is not None:
         settings = changed(settings, _config(args.config))
-    return changed(settings, given(args, MODEL_FLAGS | SOURCE_FLAGS | TRAIN_FLAGS))
+    flags = given(args, MODEL_FLAGS | SOURCE_FLAGS | TRAIN_FLAGS)
+    return changed(settings, {**flags, "vocab_size": vocab_size})
 
 
 def _config(path: Path) -> dict[str, Any]:
-    """The settings of a TOML or JSON file, each by its name. Raises ValueError naming the file."""
+    """The settings of a TOML or JSON file, each by its name; a run's settings.json is one.
+
+    Raises ValueError naming the file.
+    """
     if not path.is_file():
         raise FileNotFoundError(f"no such file: {path}")
     try:
@@ -162,6 +165,7 @@ def _config(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path}: {error}") from error
     if not isinstance(values, dict):
         raise ValueError(f"{path} holds no settings by name")
+    values.pop("data", None)  # where a run's data lies is no setting
     groups = [v if isinstance(v, dict) else {k: v} for k, v in values.items()]
     return {name: value for group in groups for name, value in group.items()}
 
@@ -196,7 +200,12 @@ def add_train_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", choices=configs.MODELS, help="flat (ft) or hierarchical (ht)")
     presets = ", ".join(configs.PRESETS)
     parser.add_argument("--preset", metavar="NAME", help=f"{presets} (default the paper's)")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="settings, TOML or JSON")
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="settings, TOML or JSON; a run's settings.json too",
+    )
     parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu or cuda")
     add_fields(parser.add_argument_group("model"), configs.ModelSettings, MODEL_FLAGS)
     add_fields(parser.add_argument_group("source"), configs.SourceSettings, SOURCE_FLAGS)

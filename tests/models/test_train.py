@@ -434,3 +434,7 @@ def test_a_file_of_settings_stands_between_preset_and_flags(topics, run_settings
     assert main([*base, *words]) == 0
     saved = json.loads((run / "settings.json").read_text())
     assert (saved["model"]["width"], saved["train"]["steps"]) == (16, 2)
+    again = ["--config", str(run / "settings.json"), "--out", str(tmp_path / "again")]
+    assert main([*base[:4], *again, "--steps", "1"]) == 0
+    copy = json.loads((tmp_path / "again" / "settings.json").read_text())
+    assert copy == {**saved, "train": {**saved["train"], "steps": 1}}
