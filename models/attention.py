@@ -4,11 +4,13 @@ Letters: R rows, Q queries, K keys, W width, H heads, D width of a head (W / H);
 `packing.py`.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.packing import Source, gathered, spread
+from models.packing import gathered, laid_flat, spread
 from models.products import Linear, linear
 
 
@@ -69,13 +71,38 @@ class Attention(nn.Module):
         bias = torch.cat([layer.bias for layer in by]) if by[0].bias is not None else None
         return linear(x, torch.cat([layer.weight for layer in by]), bias)
 
-    def within_paragraphs(self, x_NW: Tensor, source: Source) -> Tensor:
-        """[N, W] what each token finds in its own paragraph; only attention itself is padded."""
-        projected = self._projected(x_NW, self.query, self.key, self.value)
-        padded_MT = spread(projected, source.slot_in_paragraph_N, source.is_token_MT)
-        query, key, value = (self.split(part) for part in padded_MT.chunk(3, -1))
-        found_MTW = self.attend(query, (key, value), source.is_token_MT[:, None, None])
-        mixed_NW: Tensor = self.output(gathered(found_MTW, source.slot_in_paragraph_N))
+    def within_rows(
+        self, x_NW: Tensor, slot_N: Tensor, masks: Sequence[Tensor], causal: bool = False
+    ) -> Tensor:
+        """[N, W] what each token finds in its own row; only attention itself is padded.
+
+        The rows stand in groups: `masks` tell which of [R, T] are real in each, `slot_N` where the
+        tokens stand in all of these laid flat. Causal rows have their padding last.
+        """
+        projected_NE = self._projected(x_NW, self.query, self.key, self.value)
+        sizes = [mask.numel() for mask in masks]
+        found = []
+        parts = torch.split(laid_flat(projected_NE, slot_N, sum(sizes)), sizes)
+        for part, mask_RT in zip(parts, masks, strict=True):
+            query, *keys_values = map(self.split, part.view(*mask_RT.shape, -1).chunk(3, -1))
+            may_see = None if causal else mask_RT[:, None, None]
+            found_RTW = self.attend(query, (keys_values[0], keys_values[1]), may_see, causal)
+            found.append(found_RTW.flatten(0, 1))
+        mixed_NW: Tensor = self.output(torch.cat(found).index_select(0, slot_N))
+        return mixed_NW
+
+    def from_rows(
+        self,
+        x_NW: Tensor,
+        slot_N: Tensor,
+        mask_RT: Tensor,
+        keys_values: tuple[Tensor, Tensor],
+        may_see: Tensor,
+    ) -> Tensor:
+        """[N, W] what the tokens of rows find among keys; as `within_rows`, with one group."""
+        query_RHTD = self.split(spread(self.query(x_NW), slot_N, mask_RT))
+        found_RTW = self.attend(query_RHTD, keys_values, may_see)
+        mixed_NW: Tensor = self.output(gathered(found_RTW, slot_N))
         return mixed_NW
 
     def weights(self, x_RQW: Tensor, key_RHKD: Tensor, may_see: Tensor | None) -> Tensor:

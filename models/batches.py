@@ -43,8 +43,9 @@ class Batch(NamedTuple):
 
     def pin_memory(self) -> "Batch":
         """The same in memory that a GPU copies from without waiting."""
-        source = Source(*[None if t is None else t.pin_memory() for t in self.source])  # type: ignore[arg-type]
-        return Batch(source, *[t.pin_memory() for t in self[1:]])
+        return Batch(
+            self.source.changed(torch.Tensor.pin_memory), *[t.pin_memory() for t in self[1:]]
+        )
 
 
 class _Graphs(NamedTuple):

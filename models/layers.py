@@ -1,15 +1,17 @@
 """What every transformer here is built of: residual steps, encoder and decoder layers.
 
-Letters as in `packing.py`, and W width, S target tokens, H heads, D width of a head.
+Letters as in `packing.py`, and W width, S target tokens, Y real ones of all targets, H heads, D
+width of a head.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from torch import Tensor, nn
 
 from models.attention import Attention
 from models.configs import ModelSettings
-from models.packing import Source
+from models.packing import Source, spread
 from models.products import Linear
 
 NORM_EPSILON = 1e-6
@@ -57,9 +59,17 @@ class LocalLayer(nn.Module):
         self.to_attention, self.to_feedforward = Residual(settings), Residual(settings)
 
     def forward(self, x_NW: Tensor, source: Source) -> Tensor:
-        x_NW = self.to_attention(x_NW, lambda x: self.attention.within_paragraphs(x, source))
+        slot_N, groups = source.slot_in_group_N, source.groups
+        x_NW = self.to_attention(x_NW, lambda x: self.attention.within_rows(x, slot_N, groups))
         out_NW: Tensor = self.to_feedforward(x_NW, self.feedforward)
         return out_NW
+
+
+class Places(NamedTuple):
+    """Where the places of targets that are worked on stand in [B, S] laid flat; which they are."""
+
+    slot_Y: Tensor
+    is_place_BS: Tensor
 
 
 class DecoderLayer(nn.Module):
@@ -72,9 +82,17 @@ class DecoderLayer(nn.Module):
         self.feedforward = FeedForward(settings)
         self.to_self, self.to_cross, self.to_feedforward = (Residual(settings) for _ in range(3))
 
-    def forward(self, x_BSW: Tensor, memory: KeysValues, is_source_BL: Tensor) -> Tensor:
-        """[B, S, W] all target places at once; `memory` is what `remember` gave."""
-        return self._look_at_source(self.to_self(x_BSW, self._look_back), memory, is_source_BL)
+    def forward(
+        self, x_YW: Tensor, places: Places, memory: KeysValues, is_source_BL: Tensor
+    ) -> Tensor:
+        """[Y, W] all places at once; `memory` is what `remember` gave."""
+        x_YW = self._look_back(x_YW, places)
+        may_see = is_source_BL[:, None, None]
+        x_YW = self.to_cross(
+            x_YW, lambda x: self.cross_attention.from_rows(x, *places, memory, may_see)
+        )
+        out_YW: Tensor = self.to_feedforward(x_YW, self.feedforward)
+        return out_YW
 
     def step(
         self,
@@ -102,26 +120,29 @@ class DecoderLayer(nn.Module):
             seen: Tensor = self.self_attention(x_BKW, (keys, values), is_ancestor_BKC[:, None])
             return seen
 
-        return self._look_at_source(self.to_self(x_BKW, look_back), memory, is_source_BL)
+        may_see = is_source_BL[:, None, None]
+        x_BKW = self.to_self(x_BKW, look_back)
+        x_BKW = self.to_cross(x_BKW, lambda x: self.cross_attention(x, memory, may_see))
+        out_BKW: Tensor = self.to_feedforward(x_BKW, self.feedforward)
+        return out_BKW
 
     def remember(self, memory_BLW: Tensor) -> KeysValues:
         """Keys and values of the source, [B, H, L, D], the same for every step."""
         return self.cross_attention.keys_values(memory_BLW)
 
-    def source_weights(self, x_BSW: Tensor, memory: KeysValues, is_source_BL: Tensor) -> Tensor:
+    def source_weights(
+        self, x_YW: Tensor, places: Places, memory: KeysValues, is_source_BL: Tensor
+    ) -> Tensor:
         """[B, H, S, L] how target places, as `forward` gets them, attend to source tokens."""
-        x_BSW = self.to_self(x_BSW, self._look_back)
+        x_YW = self._look_back(x_YW, places)
         if self.to_cross.pre_norm:
-            x_BSW = self.to_cross.norm(x_BSW)
+            x_YW = self.to_cross.norm(x_YW)
+        x_BSW = spread(x_YW, *places)
         return self.cross_attention.weights(x_BSW, memory[0], is_source_BL[:, None, None])
 
-    def _look_back(self, x_BSW: Tensor) -> Tensor:
-        keys_values = self.self_attention.keys_values(x_BSW)
-        seen_BSW: Tensor = self.self_attention(x_BSW, keys_values, causal=True)
-        return seen_BSW
-
-    def _look_at_source(self, x_BSW: Tensor, memory: KeysValues, is_source_BL: Tensor) -> Tensor:
-        may_see = is_source_BL[:, None, None]
-        x_BSW = self.to_cross(x_BSW, lambda x: self.cross_attention(x, memory, may_see))
-        out_BSW: Tensor = self.to_feedforward(x_BSW, self.feedforward)
-        return out_BSW
+    def _look_back(self, x_YW: Tensor, places: Places) -> Tensor:
+        slot_Y, is_place_BS = places
+        seen_YW: Tensor = self.to_self(
+            x_YW, lambda x: self.self_attention.within_rows(x, slot_Y, [is_place_BS], causal=True)
+        )
+        return seen_YW

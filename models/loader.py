@@ -33,6 +33,7 @@ class Loader:
             self,  # type: ignore[arg-type]
             sampler=_Once(wanted),
             batch_size=None,
+            collate_fn=_as_it_is,
             num_workers=self._workers,
             prefetch_factor=BATCHES_AHEAD if self._workers else None,
             # workers of a fork server would outlive a killed run, forked ones may hang
@@ -60,6 +61,10 @@ def _signals_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _as_it_is(batch: Batch | Exception) -> Batch | Exception:
+    return batch
 
 
 class _Once:

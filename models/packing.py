@@ -7,7 +7,7 @@ attention sees padded forms, to which `spread` brings the tokens and from which 
 them back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +15,17 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+CLOSE = 0.8  # of the longest of a group: how long its shortest paragraph may well be
+LEAST_TOKENS = 512  # of a group, with padding: attention to fewer costs less than its call
+
 
 class Source(NamedTuple):
     """What encoders read; ids and slots are int64, masks bool.
 
     `slot_in_paragraph_N` is a place in [M, T] laid flat, `slot_in_example_N` one in [B, L], and
-    `slot_M` one in [B, P]. `graph_BPP` has rows that sum to 1, or is None.
+    `slot_M` one in [B, P]. `graph_BPP` has rows that sum to 1, or is None. The masks of `groups`,
+    [R, T] each, have the paragraphs of about one length together, all of them once;
+    `slot_in_group_N` is a place in these masks laid flat, one after the other.
     """
 
     id_N: Tensor
@@ -28,17 +33,32 @@ class Source(NamedTuple):
     rank_N: Tensor
     paragraph_N: Tensor
     slot_in_paragraph_N: Tensor
+    slot_in_group_N: Tensor
     slot_in_example_N: Tensor
     slot_M: Tensor
     is_token_MT: Tensor
     is_paragraph_BP: Tensor
     is_source_BL: Tensor
+    groups: tuple[Tensor, ...]
     graph_BPP: Tensor | None = None
 
     def to(self, device: torch.device) -> "Source":
-        """The same on a device; copies from pinned memory do not wait."""
-        moved = [None if t is None else t.to(device, non_blocking=True) for t in self]
-        return Source(*moved)  # type: ignore[arg-type]
+        """The same on a device; copies from pinned memory do not wait.
+
+        A GPU gets all paragraphs as one group: it loses more by calls than by padding.
+        """
+        grouped = self
+        if device.type == "cuda":
+            grouped = self._replace(
+                slot_in_group_N=self.slot_in_paragraph_N, groups=(self.is_token_MT,)
+            )
+        return grouped.changed(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def changed(self, change: Callable[[Tensor], Tensor]) -> "Source":
+        """The source with each of its tensors changed."""
+        tensors = [None if t is None else change(t) for t in self if not isinstance(t, tuple)]
+        groups = tuple(change(mask) for mask in self.groups)
+        return Source(*tensors[:-1], groups, tensors[-1])  # type: ignore[arg-type,call-arg]
 
 
 def pack(
@@ -59,12 +79,14 @@ def pack(
     position_N = _places(length_M)
     example_N = example_M[paragraph_N]
     T, P, L = length_M.max(), count_B.max(), length_B.max()
+    start_M, groups = _grouped(length_M)
     arrays = [
         np.concatenate(paragraphs).astype(np.int64),
         position_N,
         rank_M[paragraph_N],
         paragraph_N,
         paragraph_N * T + position_N,
+        start_M[paragraph_N] + position_N,
         example_N * L + _places(length_B),
         example_M * P + rank_M,
         np.arange(T) < length_M[:, None],
@@ -73,7 +95,27 @@ def pack(
     ]
     graph = None if graphs is None else torch.from_numpy(_padded_graphs(graphs, P))
     tensors = [torch.from_numpy(array) for array in arrays]
-    return Source(*tensors, graph_BPP=graph)  # type: ignore[misc]
+    masks = tuple(torch.from_numpy(mask) for mask in groups)
+    return Source(*tensors, groups=masks, graph_BPP=graph)  # type: ignore[misc,arg-type]
+
+
+def _grouped(
+    length_M: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], list[npt.NDArray[np.bool_]]]:
+    """([M] where each paragraph begins in the masks laid flat, the masks), longest first."""
+    order = np.argsort(-length_M, kind="stable")
+    lengths = length_M[order]
+    start_M, masks = np.empty_like(length_M), []
+    first = size = 0
+    while first < len(lengths):
+        longest = int(lengths[first])
+        close = int(np.searchsorted(-lengths, -CLOSE * longest, side="right"))
+        end = max(close, first + -(-LEAST_TOKENS // longest))
+        part = order[first:end]
+        start_M[part] = size + longest * np.arange(len(part))
+        masks.append(np.arange(longest) < length_M[part][:, None])
+        first, size = end, size + masks[-1].size
+    return start_M, masks
 
 
 def _places(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -91,11 +133,17 @@ def _padded_graphs(graphs: Sequence[npt.NDArray[np.float32]], size: int) -> npt.
 
 
 def spread(x: Tensor, slot: Tensor, mask: Tensor) -> Tensor:
-    """[*mask.shape, width] the rows of `x` at their slots, zeros elsewhere."""
-    flat = x.new_zeros(mask.numel(), x.shape[-1]).index_copy(0, slot, x)
+    """[*mask.shape, width] the rows of `x` at their slots, zeros elsewhere; slots rise."""
+    flat = x if len(x) == mask.numel() else laid_flat(x, slot, mask.numel())
     return flat.view(*mask.shape, x.shape[-1])
+
+
+def laid_flat(x: Tensor, slot: Tensor, size: int) -> Tensor:
+    """[size, width] the rows of `x` at their slots, zeros elsewhere."""
+    return x.new_zeros(size, x.shape[-1]).index_copy_(0, slot, x)
 
 
 def gathered(padded: Tensor, slot: Tensor) -> Tensor:
     """The rows at some slots of a padded form: what `spread` spread."""
-    return padded.flatten(0, -2).index_select(0, slot)
+    flat = padded.flatten(0, -2)
+    return flat if len(flat) == len(slot) else flat.index_select(0, slot)

@@ -1,6 +1,7 @@
 """Every summarizer: an encoder, the decoder over all its tokens, and one table of embeddings.
 
-Letters as in `packing.py`, and W width, S target tokens, K hypotheses, V vocabulary.
+Letters as in `packing.py`, and W width, S target tokens, Y some of those of all targets, K
+hypotheses, V vocabulary.
 """
 
 import math
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 from models.configs import ModelSettings
 from models.flat_transformer import FlatEncoder
 from models.hierarchical_transformer import HierarchicalEncoder
-from models.layers import NORM_EPSILON, DecoderLayer, KeysValues
+from models.layers import NORM_EPSILON, DecoderLayer, KeysValues, Places
 from models.packing import Source, spread
 from models.positions import sinusoids
 from models.products import linear
@@ -82,17 +83,21 @@ class Summarizer(nn.Module):
         memory_BLW = spread(encoded_NW, source.slot_in_example_N, source.is_source_BL)
         return Memory([layer.remember(memory_BLW) for layer in self._layers()], source.is_source_BL)
 
-    def decode(self, target_BS: Tensor, memory: Memory) -> Tensor:
-        """[B, S, W] for each place, all that tells the next token; targets start with a begin."""
-        x_BSW = self._placed(target_BS, 0)
-        for layer, keys_values in zip(self._layers(), memory.layers, strict=True):
-            x_BSW = layer(x_BSW, keys_values, memory.is_source_BL)
-        decoded: Tensor = self.decoder_norm(x_BSW)
-        return decoded
+    def decode(self, target_BS: Tensor, memory: Memory, slot_Y: Tensor | None = None) -> Tensor:
+        """[Y, W] for some places of targets, all that tells the next token.
 
-    def forward(self, source: Source, target_BS: Tensor) -> Tensor:
-        """[B, S, W] as `decode`: for the loss, which knows the output table."""
-        return self.decode(target_BS, self.encode(source))
+        Targets start with a begin. The slots are places in [B, S] laid flat, rising; what stands
+        before a place in its target must be among them. Without slots it is [B, S, W] for all.
+        """
+        x_YW, places = self._placed(target_BS, slot_Y)
+        for layer, keys_values in zip(self._layers(), memory.layers, strict=True):
+            x_YW = layer(x_YW, places, keys_values, memory.is_source_BL)
+        decoded_YW: Tensor = self.decoder_norm(x_YW)
+        return decoded_YW if slot_Y is not None else decoded_YW.view(*target_BS.shape, -1)
+
+    def forward(self, source: Source, target_BS: Tensor, slot_Y: Tensor | None = None) -> Tensor:
+        """As `decode`: for the loss, which knows the output table."""
+        return self.decode(target_BS, self.encode(source), slot_Y)
 
     def step(
         self,
@@ -103,7 +108,8 @@ class Summarizer(nn.Module):
         memory: Memory,
     ) -> Tensor:
         """[B, K, V] logits of the next token of K hypotheses; see `DecoderLayer.step`."""
-        x_BKW = self._placed(token_BK, step, one_place=True)
+        x_BKW = self._embedded(token_BK)
+        x_BKW = self.dropout(x_BKW + sinusoids(step + 1, x_BKW.shape[-1])[step].to(x_BKW))
         layers = zip(self._layers(), caches, memory.layers, strict=True)
         for layer, cache, keys_values in layers:
             x_BKW = layer.step(
@@ -125,11 +131,12 @@ class Summarizer(nn.Module):
     @torch.no_grad()
     def source_weights(self, target_BS: Tensor, memory: Memory) -> Tensor:
         """[B, S, L] attention of target places to source tokens, the mean of layers and heads."""
-        x_BSW = self._placed(target_BS, 0)
+        x_YW, places = self._placed(target_BS, None)
         found = []
         for layer, keys_values in zip(self._layers(), memory.layers, strict=True):
-            found.append(layer.source_weights(x_BSW, keys_values, memory.is_source_BL).mean(1))
-            x_BSW = layer(x_BSW, keys_values, memory.is_source_BL)
+            given = x_YW, places, keys_values, memory.is_source_BL
+            found.append(layer.source_weights(*given).mean(1))
+            x_YW = layer(*given)
         return torch.stack(found).mean(0)
 
     def _layers(self) -> Iterator[DecoderLayer]:
@@ -139,13 +146,15 @@ class Summarizer(nn.Module):
         embedded: Tensor = self.embedding(ids) * self.scale
         return embedded
 
-    def _placed(self, target: Tensor, first: int, one_place: bool = False) -> Tensor:
-        """Target embeddings with positions from `first` on (all at `first` if `one_place`)."""
-        embedded = self._embedded(target)
-        count = first + (1 if one_place else target.shape[1])
-        table = sinusoids(count, self.settings.width)[first:].to(embedded)
-        placed: Tensor = self.dropout(embedded + table)
-        return placed
+    def _placed(self, target_BS: Tensor, slot_Y: Tensor | None) -> tuple[Tensor, Places]:
+        """[Y, W] the embeddings of some target places (or all) with their positions."""
+        if slot_Y is None:
+            slot_Y = torch.arange(target_BS.numel(), device=target_BS.device)
+        is_place = torch.zeros_like(target_BS, dtype=torch.bool).flatten().index_fill_(0, slot_Y, 1)
+        embedded_YW = self._embedded(target_BS.flatten().index_select(0, slot_Y))
+        table_SW = sinusoids(target_BS.shape[1], self.settings.width).to(embedded_YW)
+        placed_YW: Tensor = self.dropout(embedded_YW + table_SW[slot_Y % target_BS.shape[1]])
+        return placed_YW, Places(slot_Y, is_place.view_as(target_BS))
 
 
 def _last_norm(settings: ModelSettings) -> nn.Module:

@@ -65,8 +65,7 @@ class Model(nn.Module):
 
     def forward(self, batch: Batch) -> Loss:
         """The loss of a batch, summed over its labels."""
-        decoded_BSW = self.summarizer(batch.source, batch.target_BS)
-        x_YW = decoded_BSW.flatten(0, 1).index_select(0, batch.label_slot_Y)
+        x_YW = self.summarizer(batch.source, batch.target_BS, batch.label_slot_Y)
         label_Y = batch.label_BS.flatten().index_select(0, batch.label_slot_Y)
         table, bias = self.summarizer.embedding.weight, self.summarizer.output_bias
         return cross_entropy(x_YW, table, bias, label_Y, self.smoothing)

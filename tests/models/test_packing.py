@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from models.packing import gathered, pack, spread
+from models.packing import LEAST_TOKENS, gathered, laid_flat, pack, spread
 
 
 def test_tokens_know_their_places():
@@ -33,3 +33,26 @@ def test_graphs_are_padded_with_themselves(make_source):
     source = make_source([1, 1], [1, 1, 1], graphs=[graph, np.eye(3, dtype=np.float32)])
     assert source.graph_BPP[0].tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
     assert torch.allclose(source.graph_BPP.sum(-1), torch.ones(2, 3))
+
+
+def test_groups_have_each_token_once_and_paragraphs_of_about_one_length():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 110, (9, 20))
+    source = pack([[rng.integers(6, 50, n) for n in row] for row in lengths])
+    is_real = torch.cat([mask.flatten() for mask in source.groups])
+    laid = laid_flat(source.id_N[:, None], source.slot_in_group_N, len(is_real))[:, 0]
+    assert ((laid != 0) == is_real).all()
+    assert torch.equal(laid[source.slot_in_group_N], source.id_N)
+    rows = {(ids != 0).sum().item(): ids for mask in source.groups for ids in mask}
+    assert set(rows) == set(lengths.flatten().tolist())
+    assert 1 < len(source.groups) < 12
+    for mask in source.groups[:-1]:
+        is_small = (mask.shape[0] - 1) * mask.shape[1] < LEAST_TOKENS
+        assert mask.sum(1).min() >= 0.8 * mask.shape[1] or is_small
+    assert is_real.float().mean() > 0.85 > source.is_token_MT.float().mean()
+
+
+def test_paragraphs_of_one_length_are_one_group(make_source):
+    (mask,) = make_source([60, 60], [60] * 20).groups
+    assert mask.shape == (22, 60)
+    assert mask.all()

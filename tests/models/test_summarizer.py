@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from models import packing
 from models.configs import ModelSettings
 from models.flat_transformer import FlatEncoder
 from models.hierarchical_transformer import (
@@ -90,6 +91,26 @@ def test_batch_mates_change_nothing(form, make_model, make_source, target):
     mates = [[20], [2]] if form == "flat" else [[9, 9, 2, 7, 1], [1]]
     together = model(make_source(first, *mates), target[[0, 1, 1]])
     torch.testing.assert_close(together[0], alone[0], rtol=1e-4, atol=1e-5)
+
+
+@torch.no_grad()
+def test_some_places_alone_are_decoded_as_among_all(make_model, make_source, target):
+    model, source = make_model(), make_source([5, 3], [4])
+    whole = model(source, target).flatten(0, 1)
+    slots = torch.tensor([0, 1, 2, 5, 6, 7, 8])
+    torch.testing.assert_close(model(source, target, slots), whole[slots], rtol=1e-4, atol=1e-5)
+
+
+@torch.no_grad()
+def test_groups_of_paragraphs_change_nothing(make_model, make_source, monkeypatch):
+    model = make_model(layers="LGL")
+    lengths = [40, 3, 17, 22, 1], [30, 31, 5]
+    one = make_source(*lengths)
+    monkeypatch.setattr(packing, "LEAST_TOKENS", 1)
+    some = make_source(*lengths)
+    assert len(some.groups) > 4 > len(one.groups)
+    found, expected = model.encode_tokens(some), model.encode_tokens(one)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
 @torch.no_grad()
