@@ -53,9 +53,8 @@ def set_aside(
         moved = [f.path for f in old.files] if _same(old.facts["settings"], settings) else []
     parts = workspace.parts(stage, key)
     again = []
-    for index in range(part_count) if reasons else ():
-        done = parts.load(index)
-        if done and any(done.counts.get(counted + reason) for reason in reasons):
+    for index, done in parts.load(part_count).items() if reasons else ():
+        if any(done.counts.get(counted + reason) for reason in reasons):
             again.append(index)
             moved += [f.path for f in done.files]
     if not moved:

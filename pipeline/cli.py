@@ -91,9 +91,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as leave:
         return int(leave.code or 0)
     beam_flags = words[cut + 1 :]
-    if not beam_flags:  # a local run has a log of its own; Beam warns of clouds at import
+    logging.getLogger().addFilter(_is_of_use)
+    if not beam_flags:  # a local run has a log of its own
         logging.getLogger().setLevel(logging.ERROR)
     return _guarded(args, beam_flags)
+
+
+def _is_of_use(record: logging.LogRecord) -> bool:
+    """Not what Beam says at import where its client of a cloud service is not installed."""
+    return "apitools not found" not in record.getMessage()
 
 
 def _guarded(args: argparse.Namespace, beam_flags: list[str]) -> int:

@@ -8,6 +8,8 @@ import os
 import shutil
 import tempfile
 import uuid
+from collections.abc import Iterable
+from os.path import isfile
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self
 
@@ -119,6 +121,23 @@ def size_bytes(path: str) -> int | None:
         return os.path.getsize(path) if os.path.isfile(path) else None
     matches = _match(path)
     return matches[0].size_in_bytes if matches else None
+
+
+def sizes_bytes(paths: Iterable[str]) -> dict[str, int]:
+    """The sizes of those files that are there; a remote folder is listed once for all in it."""
+    found: dict[str, int] = {}
+    by_folder: dict[str, list[str]] = {}
+    for path in paths:
+        by_folder.setdefault(os.path.dirname(path), []).append(path)
+    for folder, in_folder in by_folder.items():
+        if is_remote(folder):
+            listed = {os.path.basename(m.path): m.size_in_bytes for m in _match(join(folder, "*"))}
+        else:
+            listed = {os.path.basename(p): os.path.getsize(p) for p in filter(isfile, in_folder)}
+        for path in in_folder:
+            if (name := os.path.basename(path)) in listed:
+                found[path] = listed[name]
+    return found
 
 
 def list_folder(folder: str) -> list[str]:

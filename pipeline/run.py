@@ -113,11 +113,11 @@ def run_stage(
         work = stage.total_work * len(pending) / stage.part_count
         with progress.drawn(job.progress_folder, stage.name, stage.unit, work, job.to):
             run_pipeline(job, lambda p: construct(p, pending, parts), len(pending))
-    results = [parts.load(i) for i in range(stage.part_count)]
-    if None in results:
-        missing = results.index(None)
-        raise JobFailed(f"{stage.name}: part {missing} of {stage.part_count} was not written")
-    whole = merge_parts(r for r in results if r is not None)
+    results = parts.load(stage.part_count)
+    for index in range(stage.part_count):
+        if index not in results:
+            raise JobFailed(f"{stage.name}: part {index} of {stage.part_count} was not written")
+    whole = merge_parts(results.values())
     seconds = time.monotonic() - start
     facts = {**stage.facts, **whole.facts}
     result = StageResult(stage.name, key, whole.files, whole.counts, facts, seconds, whole.effort)
@@ -200,6 +200,7 @@ def run_pipeline(job: Job, construct: Callable[[beam.Pipeline], None], most_work
     with _chatter_to_log(job):
         try:
             pipeline = beam.Pipeline(runner=runner, options=options)
+            os.rmdir(pipeline.local_tempdir)  # empty, for Java's transforms; a kill would leave it
             construct(pipeline)
             pipeline.run().wait_until_finish()
         except Exception as error:

@@ -102,16 +102,24 @@ class Parts:
         """Have a part done again."""
         files.delete(self._path(index))
 
-    def load(self, index: int) -> PartResult | None:
-        """What was recorded of a part, or None where it, or a file of it, is not there."""
-        if not files.exists(self._path(index)):
-            return None
+    def load(self, count: int) -> dict[int, PartResult]:
+        """What was recorded of the first `count` parts, those whose files are all there."""
+        there = {os.path.basename(path) for path in files.list_folder(self.folder)}
+        named = {i: os.path.basename(self._path(i)) for i in range(count)}
+        recorded = {i: self._read(i) for i, name in named.items() if name in there}
+        missing = missing_files(self.out, (f for part in recorded.values() for f in part.files))
+        return {i: part for i, part in recorded.items() if missing.isdisjoint(part.files)}
+
+    def _read(self, index: int) -> PartResult:
         with files.open_input(self._path(index)) as file:
-            result = PartResult.from_json(file.read())
-        whole = all(
-            files.size_bytes(files.join(self.out, f.path)) == f.size_bytes for f in result.files
-        )
-        return result if whole else None
+            return PartResult.from_json(file.read())
+
+
+def missing_files(out: str, shards: Iterable[ShardFile]) -> set[ShardFile]:
+    """The files that are not there, or not of their size."""
+    path_by_shard = {shard: files.join(out, shard.path) for shard in shards}
+    sizes = files.sizes_bytes(path_by_shard.values())
+    return {s for s, path in path_by_shard.items() if sizes.get(path) != s.size_bytes}
 
 
 @dataclass(frozen=True)
@@ -140,9 +148,8 @@ class Workspace:
         result = StageResult(**plain)
         if key is not None and result.fingerprint != key:
             return None
-        for file_ in result.files:
-            if files.size_bytes(self.path(file_.path)) != file_.size_bytes:
-                return None
+        if missing_files(self.out, result.files):
+            return None
         return dataclasses.replace(result, skipped=True)
 
     def begin(self, stage: str, key: str, outputs: tuple[str, ...], part_count: int) -> list[int]:
@@ -150,7 +157,7 @@ class Workspace:
         files.delete(self.path(MANIFEST))
         files.delete(self.work(f"{stage}.json"))
         parts = self.parts(stage, key)
-        done = {i: p for i in range(part_count) if (p := parts.load(i)) is not None}
+        done = parts.load(part_count)
         keep = {self.path(f.path) for part in done.values() for f in part.files}
         self._delete_outputs(outputs, keep)
         if not files.is_remote(self.out):

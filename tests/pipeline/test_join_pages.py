@@ -96,7 +96,7 @@ def test_join_on_lists_of_files(tmp_path):
         join(pipeline, parts)
     rows = ds.dataset(sorted(map(str, (tmp_path / "joined").glob("train*")))).to_table()
     assert rows.num_rows == 3
-    results = [parts.load(i) for i in range(join.part_count)]
+    results = list(parts.load(join.part_count).values())
     assert all(results)
     assert sum(r.counts.get("examples_out", 0) for r in results) == 3
     assert sum(r.counts.get("dropped_reference_not_in_crawl", 0) for r in results) == 1
