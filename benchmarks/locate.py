@@ -34,9 +34,9 @@ sys.exit(code)
 """
 
 
-def measured(*words: object, workers: int = 1) -> tuple[float, float]:
+def measured(*words: object) -> tuple[float, float]:
     """(CPU seconds, peak MB of the largest process) of one `wikisum` command."""
-    command = [sys.executable, "-c", CODE, *map(str, words), "--workers", str(workers)]
+    command = [sys.executable, "-c", CODE, *map(str, words), "--workers", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr)

@@ -37,6 +37,7 @@ from pipeline import files
 from pipeline.array_files import read_arrays, write_arrays
 from pipeline.cli import main as wikisum
 from pipeline.options import RemoteSettings, SearchSettings
+from pipeline.plan_scan import FileShare
 from pipeline.progress import Ticker
 from pipeline.remote import Access
 from pipeline.search_pages import FindCandidates, StoredStatistics
@@ -220,7 +221,7 @@ def _searched(index_path: str, paths: list[str]) -> dict[str, float]:
     )  # fmt: skip
     for path in paths:
         start = time.process_time()
-        count = find(0, files.expand([path])[0]).counts["pages_out"]
+        count = find(0, [FileShare(*files.expand([path]))]).counts["pages_out"]
         rate = round(count / (time.process_time() - start))
         told[f"all_of_it_{Path(path).name}"] = rate
     told["process_mb_at_the_end"] = round((psutil.Process().memory_info().rss - before) / 1e6)

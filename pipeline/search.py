@@ -10,6 +10,7 @@ from pipeline import files
 from pipeline.errors import JobFailed
 from pipeline.files import InputFile
 from pipeline.options import SearchSettings
+from pipeline.plan_scan import plan_scan, share_bytes
 from pipeline.progress import Ticker
 from pipeline.remote import Access
 from pipeline.run import Job, Stage, run_parts
@@ -64,6 +65,8 @@ def count_pages(
 ) -> StageResult:
     """Some of the crawl files -> what BM25 must know of the collection."""
     counted = sample(crawl_files, settings.statistics_files)
+    most_bytes = share_bytes(counted)
+    tasks = plan_scan(counted, most_bytes)
     stage = Stage(
         "statistics",
         "pages",
@@ -71,15 +74,16 @@ def count_pages(
         {
             "settings": [settings.language, settings.max_page_bytes],
             "inputs": files.identity(counted),
+            "share_bytes": most_bytes,
             "before": index.fingerprint,
         },
-        len(counted),
+        len(tasks),
         sum(f.size_bytes for f in counted),
     )
     path = job.workspace.path(INDEX)
     ticker = Ticker(job.progress_folder)
     do = CountPages(job.workspace.out, path, index.fingerprint, settings, access, ticker)
-    return run_parts(job, stage, list(counted), do)
+    return run_parts(job, stage, tasks, do)
 
 
 def find_candidates(
@@ -91,6 +95,8 @@ def find_candidates(
     statistics: StageResult,
 ) -> StageResult:
     """Crawl files -> the pages that answer queries, scored."""
+    most_bytes = share_bytes(crawl_files)
+    tasks = plan_scan(crawl_files, most_bytes)
     stage = Stage(
         "candidates",
         "pages",
@@ -98,15 +104,16 @@ def find_candidates(
         {
             "settings": asdict(settings),
             "inputs": files.identity(crawl_files),
+            "share_bytes": most_bytes,
             "before": statistics.fingerprint,
         },
-        len(crawl_files),
+        len(tasks),
         sum(f.size_bytes for f in crawl_files),
         _facts(settings, crawl_files=crawl_files),
     )
     do = FindCandidates(
         job.workspace.out,
-        len(crawl_files),
+        len(tasks),
         job.workspace.path(INDEX),
         index.fingerprint,
         tuple(job.workspace.path(p) for p in statistics.paths(FOLDER)),
@@ -115,7 +122,7 @@ def find_candidates(
         access,
         Ticker(job.progress_folder),
     )
-    return run_parts(job, stage, list(crawl_files), do)
+    return run_parts(job, stage, tasks, do)
 
 
 def merge_candidates(job: Job, settings: SearchSettings, candidates: StageResult) -> StageResult:

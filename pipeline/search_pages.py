@@ -1,4 +1,4 @@
-"""Crawl files -> candidates: each page against all queries, each file by one worker."""
+"""Crawl files -> candidates: each page against all queries, by one worker."""
 
 import tempfile
 from collections import Counter
@@ -84,14 +84,14 @@ def load_statistics(paths: tuple[str, ...], fingerprint: str) -> Statistics:
 
 
 def read_pages(
-    file: InputFile,
+    shares: list[FileShare],
     settings: SearchSettings,
     access: Access,
     counts: Counter[str],
     effort: Counter[str],
     ticker: Ticker,
 ) -> Iterator[CrawledPage | Dropped]:
-    """The pages of a crawl file that may be found, and the records that are none.
+    """The pages of shares of crawl files that may be found, and the records that are none.
 
     Wikipedia's own pages and those in another language are passed over and counted.
     """
@@ -106,14 +106,15 @@ def read_pages(
         counts["records_wikipedia_itself"] += own
         return not own
 
-    share = FileShare(file)
-    for item in read_records(share, wanted, settings.max_page_bytes, access, ticker, effort):
-        ticker.add(items=1)
-        page = _read_page(item, file.name, settings.language, words)
-        if page is None:
-            counts["pages_other_language"] += 1
-        else:
-            yield page
+    for share in shares:
+        most_bytes = settings.max_page_bytes
+        for item in read_records(share, wanted, most_bytes, access, ticker, effort):
+            ticker.add(items=1)
+            page = _read_page(item, share.file.name, settings.language, words)
+            if page is None:
+                counts["pages_other_language"] += 1
+            else:
+                yield page
 
 
 def _read_page(
@@ -134,7 +135,7 @@ def _read_page(
 
 @dataclass(frozen=True)
 class CountPages:
-    """One crawl file -> what BM25 must know of the collection it stands for."""
+    """Shares of crawl files -> what BM25 must know of the collection it stands for."""
 
     out: str
     index_path: str
@@ -143,10 +144,10 @@ class CountPages:
     access: Access
     ticker: Ticker
 
-    def __call__(self, index: int, file: InputFile) -> PartResult:
+    def __call__(self, index: int, shares: list[FileShare]) -> PartResult:
         counter = StatisticsCounter(load_index(self.index_path, self.index_fingerprint))
         effort: Counter[str] = Counter()
-        for page in read_pages(file, self.settings, self.access, Counter(), effort, self.ticker):
+        for page in read_pages(shares, self.settings, self.access, Counter(), effort, self.ticker):
             if isinstance(page, CrawledPage):
                 counter.add(page.terms)
         self.ticker.flush()
@@ -160,7 +161,7 @@ class CountPages:
 
 @dataclass(frozen=True)
 class FindCandidates:
-    """One crawl file -> one shard of candidates, by query, and one of `dropped/`."""
+    """Shares of crawl files -> one shard of candidates, by query, and one of `dropped/`."""
 
     out: str
     part_count: int
@@ -172,12 +173,12 @@ class FindCandidates:
     access: Access
     ticker: Ticker
 
-    def __call__(self, index: int, file: InputFile) -> PartResult:
+    def __call__(self, index: int, shares: list[FileShare]) -> PartResult:
         counts: Counter[str] = Counter()
         effort: Counter[str] = Counter()
         name = f"{index:05d}-of-{self.part_count:05d}.parquet"
         dropped = ShardWriter(self.out, f"dropped/dropped-candidates-{name}", DROPPED, {})
-        pages = read_pages(file, self.settings, self.access, counts, effort, self.ticker)
+        pages = read_pages(shares, self.settings, self.access, counts, effort, self.ticker)
         with tempfile.TemporaryDirectory() as folder, dropped:
             runs = SortedRuns(folder, self.settings)
             for hits in self._hits(pages, dropped, counts):

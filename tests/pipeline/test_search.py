@@ -1,5 +1,6 @@
 """`wikisum search` over the bundled sample and over pages made here, through the command."""
 
+import functools
 import json
 import shutil
 from collections import Counter
@@ -8,8 +9,9 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 
+from crawl.borders import records_of
 from crawl.urls import canonical_url, host, is_wikipedia
-from pipeline import search, search_merge, search_pool
+from pipeline import crawl_records, plan_scan, search, search_merge, search_pool
 from pipeline.cli import main
 from pipeline.records import DROPPED
 from pipeline.search_pages import sample
@@ -95,6 +97,18 @@ def test_little_memory_and_many_files_give_the_same_bytes(searched, tmp_path, mo
     shutil.copytree(searched, out, ignore=shutil.ignore_patterns("search*"))
     assert main(["search", *WARCS, "--out", str(out), "--workers", "1"]) == 0
     assert (out / ".work" / "merge-1.json").exists()
+    (path,) = (out / "search").iterdir()
+    assert path.read_bytes() == (searched / "search" / path.name).read_bytes()
+
+
+def test_crawl_files_in_parts_give_the_same_bytes(searched, tmp_path, monkeypatch):
+    monkeypatch.setattr(plan_scan, "LEAST_BYTES", 20_000)
+    small = functools.partial(records_of, certain_bytes=1_000)
+    monkeypatch.setattr(crawl_records, "records_of", small)
+    out = tmp_path / "out"
+    shutil.copytree(searched, out, ignore=shutil.ignore_patterns("search*", "candidates*"))
+    assert main(["search", *WARCS, "--out", str(out), "--workers", "1"]) == 0
+    assert len(list((out / ".work").glob("candidates-*/part-*.json"))) == 8
     (path,) = (out / "search").iterdir()
     assert path.read_bytes() == (searched / "search" / path.name).read_bytes()
 
