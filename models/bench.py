@@ -4,6 +4,7 @@ Drawn examples, all alike: what is measured does not hang on any dataset. Times 
 """
 
 import contextlib
+import copy
 import gc
 import platform
 import statistics
@@ -22,7 +23,7 @@ from models.configs import PRESETS
 from models.curve import peak_memory_bytes
 from models.search import SearchSettings
 from models.summarizer import Summarizer, parameter_count
-from models.train import Model
+from models.train import Model, is_out_of_memory
 
 FIRST_TEXT_ID = 6
 
@@ -115,21 +116,25 @@ def _largest_batch(
                 settings.repeats,
                 device,
             )
-        except torch.OutOfMemoryError:
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
             optimizer.zero_grad()
             break
         fitted, speed = examples, token_count(batch) / seconds
         examples *= 2
     if not fitted:
-        raise MemoryError("not even one example fits: lower --source-tokens")
+        raise ValueError("not even one example fits in memory: lower --source-tokens")
     return fitted, speed
 
 
 def _decoding_seconds(
     model: Summarizer, settings: BenchSettings, device: torch.device, examples: int
 ) -> float:
-    """Seconds a summary of exactly the target's length, in batches of that size."""
-    model.eval()
+    """Seconds a summary of exactly the target's length, in batches of that size, bf16 on a GPU."""
+    model = copy.deepcopy(model).eval()
+    if device.type == "cuda":
+        model = model.to(torch.bfloat16)
     length = settings.target_tokens
     search = SearchSettings(beam=settings.beam, min_tokens=length, max_tokens=length)
     batch = drawn_batch(settings, model.settings.model, examples).to(device)

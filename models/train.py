@@ -48,6 +48,11 @@ class TrainingFailed(Exception):
     """Training cannot go on; the message is one line and says what to change."""
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory ran out, of a GPU or of the machine: torch has no one class for both."""
+    return isinstance(error, MemoryError) or bool(_OUT_OF_MEMORY.search(str(error)))
+
+
 class Update(NamedTuple):
     """The batches of one update that this process takes, and how the whole update is counted."""
 
@@ -257,8 +262,8 @@ class Trainer:
         """End the run if memory runs out: with a batch left out, other processes would hang."""
         try:
             yield
-        except (MemoryError, torch.OutOfMemoryError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and not _OUT_OF_MEMORY.search(str(error)):
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
                 raise
             examples, target = batch.target_BS.shape
             raise TrainingFailed(

@@ -1,8 +1,10 @@
+import dataclasses
 import json
 
 import pytest
 import torch
 
+from models import bench
 from models.bench import BenchSettings, costs, drawn_batch
 from pipeline.cli import main
 
@@ -22,6 +24,24 @@ def test_every_model_has_a_row():
     for row in rows:
         assert row.examples == 2
         assert min(row[1:]) > 0
+
+
+@pytest.mark.parametrize(
+    "error", [torch.OutOfMemoryError("CUDA out of memory"), MemoryError(),
+              RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried 4096 bytes")],
+)  # fmt: skip
+def test_the_largest_batch_is_the_last_that_fits(error, monkeypatch):
+    def step(model, optimizer, batch):
+        if len(batch.target_BS) > fits:
+            raise error
+
+    monkeypatch.setattr(bench, "train_step", step)
+    settings = dataclasses.replace(SMALL, presets=("tiny",), max_examples=64)
+    fits = 4
+    assert [row.examples for row in costs(settings, torch.device("cpu"))] == [4]
+    fits = 0
+    with pytest.raises(ValueError, match="lower --source-tokens"):
+        list(costs(settings, torch.device("cpu")))
 
 
 def test_the_command_ends_in_a_json_line(capsys):
