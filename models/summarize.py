@@ -147,25 +147,27 @@ def split_rows(loaded: Loaded, job: Job, first_group: int = 0) -> Iterator[Summa
     """The rows of a split in its order, from a row group on."""
     first = sum(group.rows for group in job.reader.groups[:first_group])
     settings = _told_settings(loaded, job.reader.source, job.search)
-    lengths = job.reader.lengths().source
-    for group in job.reader.groups[first_group:]:
+    for index, group in enumerate(job.reader.groups[first_group:], first_group):
         texts = read_group(group, _COLUMNS).to_pylist()
+        lengths = job.reader.lengths_of(index).source
         for start in range(0, group.rows, CHUNK_ROWS):
-            numbers = np.arange(start, min(start + CHUNK_ROWS, group.rows)) + first
-            written = _written(loaded, job, numbers, lengths)
-            for number, one in zip(numbers.tolist(), written, strict=True):
-                yield _row(loaded, settings, texts[number - first], one)
+            chunk = slice(start, start + CHUNK_ROWS)
+            numbers = first + np.arange(group.rows)[chunk]
+            written = _written(loaded, job, numbers, lengths[chunk])
+            for example, one in zip(texts[chunk], written, strict=True):
+                yield _row(loaded, settings, example, one)
         first += group.rows
 
 
 def _written(loaded: Loaded, job: Job, numbers: Ints, lengths: Ints) -> list[Written]:
-    """Summaries of examples, in batches of like length, in the order of `numbers`."""
-    order = numbers[lengths[numbers].argsort(kind="stable")]
-    by_number: dict[int, Written] = {}
+    """Summaries of examples of these lengths, in batches of like length, in their order."""
+    order = lengths.argsort(kind="stable")
+    found: dict[int, Written] = {}
     for cut in token_batches(lengths[order], job.batch_tokens):
-        batch = job.reader.batch(order[cut])
-        by_number |= zip(order[cut].tolist(), summaries(loaded, batch, job.search), strict=True)
-    return [by_number[number] for number in numbers.tolist()]
+        places = order[cut]
+        batch = job.reader.batch(numbers[places])
+        found |= zip(places.tolist(), summaries(loaded, batch, job.search), strict=True)
+    return [found[place] for place in range(len(numbers))]
 
 
 def _told_settings(

@@ -50,8 +50,10 @@ def test_lengths_are_those_of_batches(reader):
         assert batch.label_slot_Y.numel() == lengths.target[number]
 
 
-@pytest.mark.parametrize("count", [2, 3, 4, 100])
-def test_graphs_come_with_the_paragraphs_that_were_kept(count, topics, tmp_path):
+@pytest.mark.parametrize(
+    ("count", "tokens", "size"), [(2, 900, 2), (3, 900, 3), (4, 900, 4), (100, 900, 4), (4, 8, 3)]
+)
+def test_graphs_come_with_the_paragraphs_that_were_kept(count, tokens, size, topics, tmp_path):
     """Among those alone rows are normalised; one without an edge attends to itself."""
     edges = {"source": [0, 0, 1, 2], "target": [1, 2, 3, 3], "weight": [0.5, 0.25, 1.0, 0.75]}
     bare = {"source": [], "target": [], "weight": []}
@@ -60,13 +62,13 @@ def test_graphs_come_with_the_paragraphs_that_were_kept(count, topics, tmp_path)
         for number, graph in enumerate([bare, edges, edges]):
             rows[number]["similarity_graph"] = graph
             rows[number]["paragraph_ids"] = rows[number]["paragraph_ids"][:4]
+            rows[number]["title_ids"] = []
 
     edited(topics, tmp_path, change)
-    source = SourceSettings(max_paragraphs=count, paragraph_tokens=3)
+    source = SourceSettings(count, paragraph_tokens=3, source_tokens=tokens)
     model = ModelSettings(graph="similarity")
     reader = SplitReader(split_shards(str(tmp_path), "train"), model, source)
     graphs = reader.batch(np.array([2, 0])).source.graph_BPP.numpy()
-    size = min(count, 4)
     expected = np.zeros((size, size))
     for i, j, weight in zip(*edges.values(), strict=True):
         if j < size:

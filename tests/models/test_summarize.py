@@ -85,6 +85,19 @@ def test_a_leads_probability_is_that_of_its_tokens(runs, make_job):
     assert row.lead_log_prob == pytest.approx(-loss.item(), rel=1e-4)
 
 
+def test_rows_from_a_row_group_on_are_those_of_the_whole(runs, topics, tmp_path):
+    loaded = load(runs / "ht", "best", CPU)
+    settings = loaded.chosen.settings
+    path = tmp_path / "test-00000-of-00001.parquet"
+    pq.write_table(pq.read_table(topics / "examples" / path.name), path, row_group_size=23)
+    reader = SplitReader(split_shards(str(tmp_path), "test"), settings.model, settings.source)
+    job = Job(reader, SearchSettings(beam=1, max_tokens=8), 1_000)
+    whole = list(split_rows(loaded, job))
+    assert [g.rows for g in reader.groups] == [23, 23, 14]
+    assert list(split_rows(loaded, job, 1)) == whole[23:]
+    assert list(split_rows(loaded, job, 3)) == []
+
+
 def test_batches_do_not_change_summaries(runs, make_job):
     loaded = load(runs / "ht", "best", CPU)
     job = make_job(loaded, beam=3)
