@@ -33,7 +33,7 @@ class Loader:
             self,  # type: ignore[arg-type]
             sampler=_Once(wanted),
             batch_size=None,
-            collate_fn=_as_it_is,
+            collate_fn=_as_it_is,  # type: ignore[arg-type]
             num_workers=self._workers,
             prefetch_factor=BATCHES_AHEAD if self._workers else None,
             # workers of a fork server would outlive a killed run, forked ones may hang
