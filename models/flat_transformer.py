@@ -6,6 +6,7 @@ Title and ranked paragraphs are one long sequence; letters as in `packing.py`, W
 from torch import Tensor, nn
 
 from models.configs import ModelSettings
+from models.dropout import Dropout
 from models.layers import LocalLayer
 from models.packing import Source
 from models.positions import sinusoids
@@ -16,7 +17,7 @@ class FlatEncoder(nn.Module):
 
     def __init__(self, settings: ModelSettings) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.layers = nn.ModuleList(LocalLayer(settings) for _ in settings.layers)
 
     def forward(self, embedded_NW: Tensor, source: Source) -> Tensor:

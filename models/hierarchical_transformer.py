@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from models.configs import GLOBAL, ModelSettings
+from models.dropout import Dropout
 from models.layers import NORM_EPSILON, FeedForward, LocalLayer, Residual
 from models.packing import Source, gathered, spread
 from models.positions import sinusoids
@@ -26,7 +27,7 @@ class MultiHeadPooling(nn.Module):
         width = settings.width // self.heads
         self.score = Linear(settings.width, self.heads, bias=settings.released)
         self.value = Linear(settings.width, settings.width, bias=settings.released)
-        self.dropout = nn.Dropout(settings.attention_dropout)
+        self.dropout = Dropout(settings.attention_dropout)
         if settings.released:
             self.mix = None
             self.norm = nn.ModuleList([nn.LayerNorm(width, NORM_EPSILON)])
@@ -62,7 +63,7 @@ class InterParagraphAttention(nn.Module):
         self.heads = settings.pool_heads
         self.width = settings.width // self.heads
         self.graph_head = settings.graph_head % self.heads if settings.graph != "none" else None
-        self.dropout = nn.Dropout(settings.attention_dropout)
+        self.dropout = Dropout(settings.attention_dropout)
         self.released = settings.released
         sets = 1 if settings.released else self.heads
         self.weight = nn.Parameter(torch.empty(sets, 3 * self.width, self.width))
@@ -110,7 +111,7 @@ class GlobalLayer(nn.Module):
         self.attention = InterParagraphAttention(settings)
         self.fuse = Linear(settings.width, settings.width, bias=settings.released)
         self.feedforward = FeedForward(settings)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.to_feedforward = Residual(settings)
         self.norm = nn.LayerNorm(settings.width, NORM_EPSILON) if settings.pre_norm else None
         self.keeps_context = settings.released
@@ -137,7 +138,7 @@ class HierarchicalEncoder(nn.Module):
     def __init__(self, settings: ModelSettings) -> None:
         super().__init__()
         self.paragraph_position = settings.paragraph_position
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.layers = nn.ModuleList(
             GlobalLayer(settings) if kind == GLOBAL else LocalLayer(settings)
             for kind in settings.layers

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from models.attention import Attention
 from models.configs import ModelSettings
+from models.dropout import Dropout
 from models.packing import Source, spread
 from models.products import Linear
 
@@ -24,7 +25,7 @@ class Residual(nn.Module):
     def __init__(self, settings: ModelSettings) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(settings.width, NORM_EPSILON)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.pre_norm = settings.pre_norm
 
     def forward(self, x: Tensor, step: Callable[[Tensor], Tensor]) -> Tensor:
@@ -42,7 +43,7 @@ class FeedForward(nn.Sequential):
         super().__init__(
             Linear(settings.width, settings.feedforward),
             nn.ReLU(inplace=True),
-            nn.Dropout(settings.dropout),
+            Dropout(settings.dropout),
             Linear(settings.feedforward, settings.width),
         )
 

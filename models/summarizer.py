@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from models.configs import ModelSettings
+from models.dropout import Dropout
 from models.flat_transformer import FlatEncoder
 from models.hierarchical_transformer import HierarchicalEncoder
 from models.layers import NORM_EPSILON, DecoderLayer, KeysValues, Places
@@ -50,7 +51,7 @@ class Summarizer(nn.Module):
         self.scale = math.sqrt(settings.width) if settings.scale_embeddings else 1.0
         self.encoder = ENCODERS[settings.model](settings)
         self.decoder = nn.ModuleList(DecoderLayer(settings) for _ in range(settings.decoder_layers))
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.encoder_norm = _last_norm(settings)
         self.decoder_norm = _last_norm(settings)
         self.output_bias = (
