@@ -182,7 +182,9 @@ def validate(args: argparse.Namespace) -> int:
     from pipeline.validate import validate as faults_of
 
     count = 0
-    for fault in faults_of(args.out):
+    for fault in faults_of(args.out, sys.stderr):
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")  # a line of progress may stand there
         print(fault, flush=True)
         count += 1
     print(f"{args.out}: {f'{count} faults' if count else 'no fault found'}")

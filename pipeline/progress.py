@@ -6,6 +6,7 @@ Each worker adds up in a small file of its own; a thread of the driver sums the 
 import contextlib
 import json
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -72,6 +73,19 @@ def progress_line(stage: str, unit: str, items: int, share: float | None, second
     if share and seconds > 1:
         text += f"  {clock(seconds * max(0.0, 1 / share - 1))} left"
     return text
+
+
+@contextlib.contextmanager
+def watched(stage: str, unit: str, total_work: float, to: TextIO | None) -> Iterator[Ticker]:
+    """The ticker of work that this process does itself, drawn while the block runs."""
+    if to is None:
+        yield Ticker(None)
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="wikisum-progress-") as folder,
+        drawn(folder, stage, unit, total_work, to),
+    ):
+        yield Ticker(folder)
 
 
 @contextlib.contextmanager

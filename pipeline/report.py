@@ -109,7 +109,7 @@ def split_rows(encoded: StageResult) -> dict[str, int]:
 
 
 def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
-    """What goes in and where it ends, for articles, references and paragraphs.
+    """What goes in and where it ends, for articles, references, records and paragraphs.
 
     In each, the parts add up to the whole that stands first. Of the live web only if it was asked.
     """
@@ -128,6 +128,7 @@ def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
             if name.startswith(start) and name not in without
         }
 
+    taken = pages["documents_out"] + sum(part(pages, "dropped_", ()).values())
     # fates of pooled paragraphs, counted a second time
     after = ("paragraphs_out", "paragraphs_cut", "paragraphs_article_dropped")
     found = {
@@ -142,9 +143,21 @@ def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
             "in_examples": examples.get("references_out", 0),
             **dropped("reference", examples),
         },
+        # a record that is neither wanted nor whole is counted twice, as both
+        "records_read": {
+            "read": taken + pages["records_not_wanted"],
+            "wanted_or_broken": taken,
+            "not_wanted": pages["records_not_wanted"],
+        },
+        "records_taken": {
+            "wanted_or_broken": taken,
+            "documents": pages["documents_out"],
+            **part(pages, "dropped_", ()),
+        },
         "paragraphs_of_pages": {
             "extracted": sum(part(pages, "paragraphs_", ()).values()),
-            **part(pages, "paragraphs_", ()),
+            "kept": pages["paragraphs_kept"],
+            **part(pages, "paragraphs_", ("paragraphs_kept",)),
         },
         "paragraphs_of_articles": {
             "joined": sum(part(examples, "paragraphs_", after).values()),

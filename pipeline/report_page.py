@@ -16,12 +16,19 @@ _FUNNELS = {
     "articles": "Articles",
     "references": "Wanted pages: each pair of an article and a URL",
     "pages_from_the_web": "Pages asked of the live web",
+    "records_read": "Records of crawl files that were read",
+    "records_taken": "Of these",
     "paragraphs_of_pages": "Paragraphs of the pages that were read",
     "paragraphs_of_articles": "Paragraphs of the articles, once joined",
 }
 # the kind of dropped rows that are samples of its fates
-_SAMPLED = {"articles": "article", "references": "reference", "pages_from_the_web": "record"}
-_KEPT = ("in_examples", "kept", "fetched")
+_SAMPLED = {
+    "articles": "article",
+    "references": "reference",
+    "pages_from_the_web": "record",
+    "records_taken": "record",
+}
+_KEPT = ("in_examples", "documents", "kept", "fetched", "wanted_or_broken")
 _SIZES = {
     "lead_words": "lead, words",
     "citation_documents": "cited pages",

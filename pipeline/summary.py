@@ -12,7 +12,7 @@ def summary_lines(manifest: dict[str, Any], out: str) -> list[str]:
     lines = []
     for name, parts in funnel(manifest["counts"]).items():
         (whole, total), (kept, number), *rest = parts.items()
-        lines.append(f"{name.replace('_', ' ')}: {total:,} {whole}, {number:,} {_words(kept)}")
+        lines.append(f"{_words(name)}: {total:,} {_words(whole)}, {number:,} {_words(kept)}")
         for reason, count in sorted(rest, key=lambda r: (-r[1], r[0])):
             lines.append(f"  {count:>10,}  {_words(reason)}")
     rows = {

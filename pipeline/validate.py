@@ -4,7 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +16,7 @@ from pipeline import files
 from pipeline.encode_subwords import MODEL
 from pipeline.manifest import read_manifest
 from pipeline.options import PAGE_STAGES
+from pipeline.progress import Ticker, watched
 from pipeline.records import ARTICLE, CAPTURE, DOCUMENT, DROPPED, EXAMPLE, SOURCES, SPLITS, WANTED
 from pipeline.shards import read_rows
 from pipeline.tally import Tally, Unequal
@@ -34,13 +35,13 @@ MOST_FAULTS_OF_A_KIND = 20
 WRITE_BLOCK = 1 << 20
 
 
-def validate(out: str) -> Iterator[str]:
+def validate(out: str, to: TextIO | None = None) -> Iterator[str]:
     """The faults of the dataset in `out`, a line each, at most 20 of a kind and then a count.
 
-    Raises FileNotFoundError if there is no finished build.
+    Progress is drawn on `to`. Raises FileNotFoundError if there is no finished build.
     """
     seen: Counter[str] = Counter()
-    for kind, line in _faults(Workspace(out)):
+    for kind, line in _faults(Workspace(out), to):
         seen[kind] += 1
         if seen[kind] <= MOST_FAULTS_OF_A_KIND:
             yield line
@@ -49,14 +50,17 @@ def validate(out: str) -> Iterator[str]:
             yield f"... {number - MOST_FAULTS_OF_A_KIND} more faults of the kind: {kind}"
 
 
-def _faults(workspace: Workspace) -> Iterator[tuple[str, str]]:
+def _faults(workspace: Workspace, to: TextIO | None) -> Iterator[tuple[str, str]]:
     manifest = read_manifest(workspace)
     sound: list[str] = []
-    for path, told in manifest["files"].items():
-        faults = list(_file_faults(workspace.path(path), path, told))
-        yield from faults
-        if not faults:
-            sound.append(path)
+    size_bytes = sum(told["bytes"] for told in manifest["files"].values())
+    with watched("hashes", "files", size_bytes, to) as ticker:
+        for path, told in manifest["files"].items():
+            faults = list(_file_faults(workspace.path(path), path, told, ticker))
+            ticker.add(items=1)
+            yield from faults
+            if not faults:
+                sound.append(path)
     strangers = {
         files.join(folder, path.rpartition("/")[2])
         for folder in SCHEMAS
@@ -71,14 +75,18 @@ def _faults(workspace: Workspace) -> Iterator[tuple[str, str]]:
         vocab_size = _vocab_size(workspace, manifest)
         joined = manifest["settings"].get("examples", {"paragraph_clone_threshold": 1.0})
         threshold = joined["paragraph_clone_threshold"]
-        yield from _example_faults(workspace, sound, vocab_size, threshold)
         rows = {path: told["rows"] for path, told in manifest["files"].items()}
+        shards = [path for path in sound if path.startswith("examples/")]
+        with watched("examples", "examples", sum(rows[path] for path in shards), to) as ticker:
+            yield from _example_faults(workspace, shards, vocab_size, threshold, ticker)
         if "derived_from" not in manifest:  # fates stand where that one was made from
-            yield from _fate_faults(workspace, rows)
+            yield from _fate_faults(workspace, rows, to)
         yield from _count_faults(workspace, sound, manifest)
 
 
-def _file_faults(full: str, path: str, told: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _file_faults(
+    full: str, path: str, told: dict[str, Any], ticker: Ticker
+) -> Iterator[tuple[str, str]]:
     """Whether a file is there, as it was written, and of the right form."""
     if not files.exists(full):
         yield "file", f"{path}: is missing"
@@ -87,6 +95,7 @@ def _file_faults(full: str, path: str, told: dict[str, Any]) -> Iterator[tuple[s
     with files.open_input(full) as raw:
         while block := raw.read(WRITE_BLOCK):
             digest.update(block)
+            ticker.add(work=len(block))
     if digest.hexdigest() != told["sha256"]:
         yield "hash", f"{path}: its SHA-256 is {digest.hexdigest()}, not {told['sha256']}"
         return
@@ -114,9 +123,13 @@ def _vocab_size(workspace: Workspace, manifest: dict[str, Any]) -> int | None:
 
 
 def _example_faults(
-    workspace: Workspace, paths: list[str], vocab_size: int | None, clone_threshold: float
+    workspace: Workspace,
+    paths: list[str],
+    vocab_size: int | None,
+    clone_threshold: float,
+    ticker: Ticker,
 ) -> Iterator[tuple[str, str]]:
-    for path in (p for p in paths if p.startswith("examples/")):
+    for path in paths:
         split = path.split("/")[1].split("-")[0]
         if split not in SPLITS:
             yield "split", f"{path}: is of no split"
@@ -124,6 +137,7 @@ def _example_faults(
             place = f"{path}: {row['id']} ({row['title']})"
             for fault in row_faults(row, vocab_size, clone_threshold):
                 yield fault.split(":")[0], f"{place}: {fault}"
+            ticker.add(items=1, work=1)
 
 
 def row_faults(
@@ -212,19 +226,23 @@ def _places(workspace: Workspace, paths: Iterable[str]) -> Iterator[_Place]:
                     yield _Place("reference", f"{row['article']} {row['url']}", True, path)
 
 
-def _fate_faults(workspace: Workspace, rows: dict[str, int]) -> Iterator[tuple[str, str]]:
+def _fate_faults(
+    workspace: Workspace, rows: dict[str, int], to: TextIO | None
+) -> Iterator[tuple[str, str]]:
     """Every article, and every pair of an article and a URL it wants, has exactly one fate.
 
     Read once to count, in flat memory, and a second time only to name what is wrong.
     """
     expected = sum(n for path, n in rows.items() if path.startswith(("articles/", "wanted/")))
     with Tally(expected) as tally:
-        for place in _places(workspace, rows):
-            name = f"{place.kind} {place.name}"
-            if place.is_fate:
-                tally.right(name)
-            else:
-                tally.left(name)
+        with watched("fates", "fates", 2 * expected, to) as ticker:
+            for place in _places(workspace, rows):
+                name = f"{place.kind} {place.name}"
+                if place.is_fate:
+                    tally.right(name)
+                else:
+                    tally.left(name)
+                ticker.add(items=1, work=1)
         unequal = tally.unequal()
         named = {u.key: u for u in islice(unequal, MOST_FAULTS_OF_A_KIND)}
         yield from _named_faults(workspace, rows, named)

@@ -1,5 +1,6 @@
 """The whole flow on the bundled sample, through the command, as a user runs it."""
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -10,13 +11,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
+from pipeline import validate
 from pipeline.cli import main
 from pipeline.records import DROPPED, EXAMPLE
 from tests.conftest import GOLDEN
@@ -293,6 +297,12 @@ def test_report_tells_the_funnel_and_it_adds_up(built):
     for parts in report["funnel"].values():
         (_, whole), *rest = parts.items()
         assert whole == sum(number for _, number in rest)
+    scanned = json.loads((built / "manifest.json").read_text())["counts"]["scan"]
+    read, taken = (report["funnel"][name] for name in ("records_read", "records_taken"))
+    assert read["read"] >= scanned["records_in"] > read["wanted_or_broken"] > 0
+    assert (taken["documents"], taken["no_text"]) == (
+        scanned["documents_out"], scanned["dropped_no_text"]
+    )  # fmt: skip
     assert report["sizes"]["lead_words"]["100"] > report["sizes"]["lead_words"]["20"] > 10
     assert 0 < report["sizes"]["rouge1_recall"]["mean"] < 1
     assert report["leakage"]["test_urls"] >= report["leakage"]["test_urls_in_train"] > 0
@@ -384,6 +394,24 @@ def test_validate_finds_files_that_are_gone_changed_or_strange(built, tmp_path, 
     assert f"{first.name}: is missing" in told
     assert f"{second.name}: its SHA-256" in told
     assert "extra.parquet: is not in the manifest" in told
+
+
+def test_validate_tells_how_far_it_is(built, monkeypatch):
+    done: dict[str, list[float]] = {}
+
+    @contextlib.contextmanager
+    def watched(stage: str, unit: str, total: float, to: object) -> Iterator[SimpleNamespace]:
+        done[stage] = [total, 0.0]
+
+        def add(items: int = 0, work: float = 0.0) -> None:
+            done[stage][1] += work
+
+        yield SimpleNamespace(add=add)
+
+    monkeypatch.setattr(validate, "watched", watched)
+    assert list(validate.validate(str(built))) == []
+    assert list(done) == ["hashes", "examples", "fates"]
+    assert all(0 < total == work for total, work in done.values())
 
 
 @pytest.mark.parametrize(

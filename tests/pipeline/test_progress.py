@@ -1,5 +1,6 @@
 import io
 import pickle
+import time
 
 import pytest
 
@@ -22,6 +23,20 @@ def test_tickers_of_several_workers_add_up(tmp_path):
     again.flush()
     assert progress._sums(str(tmp_path))[0] == 6
     progress.Ticker(None).add(1, 1)
+
+
+def test_work_of_this_process_is_drawn(monkeypatch):
+    monkeypatch.setattr(progress, "_PLAIN_LINE_EVERY_SECONDS", 0.01)
+    to = io.StringIO()
+    with progress.watched("hashes", "files", 8, to) as ticker:
+        ticker.add(items=2, work=4)
+        ticker.flush()
+        until = time.monotonic() + 10
+        while "50%" not in to.getvalue() and time.monotonic() < until:
+            time.sleep(0.01)
+    assert "hashes     50%  2 files" in to.getvalue()
+    with progress.watched("hashes", "files", 8, None) as ticker:
+        ticker.add(items=2, work=4)
 
 
 def test_nothing_is_drawn_without_a_folder():

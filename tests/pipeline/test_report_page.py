@@ -22,6 +22,8 @@ def report():
         "funnel": {
             "articles": {"articles": 3, "in_examples": 2, "no_documents": 1},
             "references": {"wanted": 9, "in_examples": 3, "clone": 1, "not_in_crawl": 5, "odd": 0},
+            "records_read": {"read": 90, "wanted_or_broken": 8, "not_wanted": 82},
+            "records_taken": {"wanted_or_broken": 8, "documents": 6, "no_text": 2},
             "paragraphs_of_pages": {"extracted": 5, "kept": 4, "too_short": 1},
             "paragraphs_of_articles": {"joined": 4, "in_examples": 4},
         },
@@ -64,6 +66,14 @@ def test_the_page_tells_every_part_of_the_report(report):
     assert [text(row) for row in references.xpath(".//tbody/tr")] == [
         "in examples 3 33.33 %", "not in crawl 5 55.56 %", "clone 1 11.11 %",
     ]  # fmt: skip
+    read, taken = tree.xpath("//table[@class='funnel']")[2:4]
+    assert [text(row) for row in read.xpath(".//tbody/tr")] == [
+        "wanted or broken 8 8.89 %", "not wanted 82 91.11 %",
+    ]  # fmt: skip
+    assert [text(row) for row in taken.xpath(".//tbody/tr")] == [
+        "documents 6 75.00 %", "no text 2 25.00 %",
+    ]  # fmt: skip
+    assert taken.xpath(".//a/@href") == ["#record-no_text"]
     assert "The crawl has 44.4 % of the wanted pages (78.9 %" in text(tree)
     rows = [text(row) for row in tree.xpath("//section[@aria-labelledby='sizes']//tbody/tr")]
     assert rows[:2] == ["lead, words 2.5 2.5 2.5 2.5 2.5 2.5 2.5",
