@@ -1,6 +1,6 @@
 """Pages a second of the whole scan stage, as a user runs it, on real pages.
 
-    python -m benchmarks.scan DATA [--copies N]
+    python -m benchmarks.scan DATA [--copies N] [--crawls NAME ...]
 
 DATA is the folder with `pages-dev.warc.gz` and `extraction-dev.jsonl.gz`, whose pages are taken
 so many times over, at other addresses, into four crawl files with a request and a metadata record
@@ -33,9 +33,11 @@ from pipeline.filter_urls import FILTER
 from tests.builders import LEAD, dump
 
 FILES = 4
-START, ALL = "two files of a page", "all wanted"
 WANTED_SHARE = 20  # one of so many, in the second crawl
 TIMES_AS_LONG = 6  # it is
+START, ALL, ONE, FEW = CRAWLS = (
+    "two files of a page", "all wanted", "all wanted, one file", f"1 in {WANTED_SHARE} wanted"
+)  # fmt: skip
 
 
 class Used(NamedTuple):
@@ -160,7 +162,9 @@ def show(name: str, workers: int, run: Run, page_mb: float) -> dict[str, Any]:
     return row
 
 
-def job_rows(folder: Path, bodies: list[Body], copies: int) -> tuple[list[dict[str, Any]], Scans]:
+def job_rows(
+    folder: Path, bodies: list[Body], copies: int, crawls: list[str]
+) -> tuple[list[dict[str, Any]], Scans]:
     """A row of the table for each crawl and number of workers, and the runs of all pages."""
     page_mb = sum(len(b.payload) for b in bodies) / len(bodies) / 1e6
     paths, urls = write_files(folder, bodies, copies)
@@ -182,9 +186,10 @@ def job_rows(folder: Path, bodies: list[Body], copies: int) -> tuple[list[dict[s
         for name, scans, files in (
             (START, every, tiny),
             (ALL, every, paths),
-            ("all wanted, one file", every, [one]),
-            (f"1 in {WANTED_SHARE} wanted", few, links),
+            (ONE, every, [one]),
+            (FEW, few, links),
         )
+        if name in (START, *crawls)
     ]
     return rows, every
 
@@ -206,10 +211,10 @@ def step_milliseconds(
     """CPU time of a page in each step, and what a job of one worker takes besides."""
     passes = [step_seconds(crawl, filter_path) for _ in range(2)]
     found = {name: 1000 * min(one[name] for one in passes) / pages for name in passes[0]}
-    start, whole = (next(r for r in rows if r["crawl"] == name) for name in (START, ALL))
-    job = whole["cpu_seconds"] - start["cpu_seconds"]
-    found["rest of the job"] = 1000 * job / whole["pages"] - sum(found.values())
-    found["start of the job"] = 1000 * start["cpu_seconds"] / whole["pages"]
+    by_name = {row["crawl"]: row for row in reversed(rows)}  # the first, of one worker, stays
+    if whole := by_name.get(ALL) or by_name.get(ONE):
+        job = whole["cpu_seconds"] - by_name[START]["cpu_seconds"]
+        found["rest of the job"] = 1000 * job / whole["pages"] - sum(found.values())
     return {name: round(value, 3) for name, value in found.items()}
 
 
@@ -217,11 +222,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("--copies", type=int, default=24)
+    parser.add_argument("--crawls", nargs="+", choices=CRAWLS, default=CRAWLS)
     args = parser.parse_args()
     bodies = read_pages(args.data)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rows, every = job_rows(folder, bodies, args.copies)
+        rows, every = job_rows(folder, bodies, args.copies, args.crawls)
         ratios = speed_up(rows)
         print(f"\npages a second of 2 workers by those of 1: {ratios}\n")
         urls = [f"http://copy0.example/{number}.html" for number in range(len(bodies))]

@@ -8,7 +8,7 @@ from pipeline.files import InputFile
 
 MOST_PARTS = 5_000
 EVEN_PARTS = 64  # so many at least, where there is work for them, keep as many cores busy
-LEAST_BYTES, MOST_BYTES = 16 << 20, 256 << 20
+LEAST_BYTES, MOST_BYTES = 4 << 20, 256 << 20
 
 
 class FileShare(NamedTuple):
