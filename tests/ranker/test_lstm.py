@@ -59,6 +59,34 @@ def test_equations_by_hand():
     assert logits(ranker, [title], [0], [text]).item() == pytest.approx(expected.item(), abs=1e-12)
 
 
+@pytest.mark.parametrize("place", range(3))
+def test_dropout_stands_before_both_linear_layers(place):
+    """On the title's half of the features, on the tokens' half, and before the score."""
+
+    class Drop(torch.nn.Module):
+        """Drops all that comes to it in one of its places."""
+
+        calls = 0
+
+        def forward(self, x):
+            self.calls += 1
+            return x * 0 if self.calls == place + 1 else x
+
+    ranker = model()
+    ranker.dropout = Drop()
+    found = logits(ranker, [[3, 4]], [0], [[5, 6, 7]]).item()
+    assert ranker.dropout.calls == 3
+    changed = model()
+    with torch.no_grad():
+        if place == 2:
+            changed.score.weight.zero_()
+        else:
+            for_tokens, for_title = changed.features.weight.chunk(2, 1)
+            (for_tokens if place else for_title).zero_()
+    assert found == pytest.approx(logits(changed, [[3, 4]], [0], [[5, 6, 7]]).item(), abs=1e-12)
+    assert found != pytest.approx(logits(model(), [[3, 4]], [0], [[5, 6, 7]]).item(), abs=1e-6)
+
+
 def test_a_text_without_tokens_has_a_score():
     found = logits(model(), [[], [3]], [0, 0, 1, 1], [[], [4], [], [4]])
     assert torch.isfinite(found).all()

@@ -1,3 +1,4 @@
+import copy
 import io
 import json
 import os
@@ -12,12 +13,13 @@ import torch
 
 from benchmarks.topics import TopicSettings, write_topics
 from pipeline.cli import main
+from ranker.batches import Place, training_batches
 from ranker.recalls import recalls_at
 from ranker.rouge import rouge_tokens
 from ranker.runs import BEST, LAST, load_checkpoint
 from ranker.score import Scorer
 from ranker.shards import read_group, row_groups, split_shards
-from ranker.train import PRESETS, train
+from ranker.train import PRESETS, Fit, train
 from ranker.training_log import TrainingLog, read_log
 
 MODEL = replace(PRESETS["tiny"][0], embedding_size=16, hidden_size=16, feature_size=16)
@@ -72,6 +74,32 @@ def test_a_run_tells_its_curve(whole_run):
     settings = json.loads((whole_run / "settings.json").read_text())
     assert settings["model"]["vocab_size"] == 600
     assert list(whole_run.glob("events.out.tfevents.*"))
+
+
+def test_a_step_is_adagrads_on_the_mean_cross_entropy(data):
+    settings = replace(MODEL, vocab_size=600, dropout=0.0)
+    state = Fit(settings, replace(FIT, initial_accumulator=0.3), torch.device("cpu"))
+    groups = row_groups(split_shards(data, "train"))
+    batch, _ = next(training_batches(groups, FIT.lengths, 32, 0, Place()))
+    before = copy.deepcopy(state.model).train()
+    score = before(*map(torch.from_numpy, batch[:-1])).sigmoid()
+    labels = torch.from_numpy(batch.labels)
+    loss = -(labels * score.log() + (1 - labels) * (1 - score).log()).mean()
+    gradients = torch.autograd.grad(loss, list(before.parameters()))
+    assert state.take(batch).item() == pytest.approx(loss.item(), rel=1e-5)
+    for old, new, gradient in zip(
+        before.parameters(), state.model.parameters(), gradients, strict=True
+    ):
+        expected = old - 0.15 * gradient / (0.3 + gradient**2).sqrt()
+        torch.testing.assert_close(new, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_texts_are_scored_as_far_as_they_are_read_in_training(whole_run):
+    scorer = Scorer.load(whole_run, "cpu")
+    ids = [6 + i % 500 for i in range(700)]
+    told = [scorer.score_ids([(ids[:t], [ids[:p]])]) for t, p in ((700, 700), (64, 256), (4, 256))]
+    assert told[0] == told[1] != told[2]
+    assert told[1] != scorer.score_ids([(ids[:64], [ids[:9]])])
 
 
 def test_the_same_seed_gives_the_same_run_and_another_another(data, whole_run, tmp_path):
