@@ -117,7 +117,8 @@ def train_summarizer(args: argparse.Namespace) -> int:
     if team.is_first:
         for best in trainer.best[:1]:
             print(f"best: step {best.step:,}, {best.loss:.4f} nats a subword on validation")
-        print(f"look next: wikisum summarize --run {args.out} --split test --out test.jsonl")
+        which = "" if trainer.best else " --checkpoint last"
+        print(f"look next: wikisum summarize --run {args.out}{which} --split test --out test.jsonl")
     return DONE
 
 

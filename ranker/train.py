@@ -138,10 +138,10 @@ def train(
     FloatingPointError if the loss is no number.
     """
     place = device_of(device)
-    groups = row_groups(split_shards(data, "train"))
+    groups = _groups(data, "train")
     vocab = find_vocab(data)
     model = replace(model, vocab_size=load_model(vocab, f"the vocabulary of {data}").vocab_size())
-    checked = some_groups(row_groups(split_shards(data, "validation")), fit.evaluate_articles)
+    checked = some_groups(_groups(data, "validation"), fit.evaluate_articles)
     validation = Validation(checked, fit.lengths)
     out.mkdir(parents=True, exist_ok=True)
     _claim(out, model, fit, _identity(vocab, [*groups, *checked]))
@@ -156,6 +156,12 @@ def train(
     )
     with TrainingLog(out, state.step) as log:
         _fit(state, fit, groups, validation, out, log, to)
+
+
+def _groups(data: str, split: str) -> list[RowGroup]:
+    if groups := row_groups(split_shards(data, split)):
+        return groups
+    raise ValueError(f"the {split} shards in {data} hold no article")
 
 
 def _claim(out: Path, model: RankerSettings, fit: FitSettings, data: str) -> None:

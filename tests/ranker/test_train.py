@@ -2,12 +2,14 @@ import copy
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
 
+import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -100,6 +102,16 @@ def test_texts_are_scored_as_far_as_they_are_read_in_training(whole_run):
     told = [scorer.score_ids([(ids[:t], [ids[:p]])]) for t, p in ((700, 700), (64, 256), (4, 256))]
     assert told[0] == told[1] != told[2]
     assert told[1] != scorer.score_ids([(ids[:64], [ids[:9]])])
+
+
+@pytest.mark.parametrize("split", ["train", "validation"])
+def test_a_split_without_articles_is_named(split, data, tmp_path, capsys):
+    copy = tmp_path / "data"
+    shutil.copytree(data, copy)
+    for path in (copy / "examples").glob(f"{split}-*.parquet"):
+        pq.write_table(pq.read_table(path).slice(0, 0), path)
+    assert main(["train", "ranker", "--data", str(copy), "--out", str(tmp_path / "run")]) == 2
+    assert f"the {split} shards in {copy} hold no article" in capsys.readouterr().err
 
 
 def test_the_same_seed_gives_the_same_run_and_another_another(data, whole_run, tmp_path):
