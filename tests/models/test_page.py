@@ -154,6 +154,12 @@ def test_the_page_works_with_a_keyboard(page, browse):
     ]  # fmt: skip
 
 
+def test_an_example_without_a_title_is_called_so(tmp_path, browse):
+    tree = html.fromstring(browse(written(tmp_path, [summary(0, "Red.", title="")])))
+    assert tree.get_element_by_id("title").text == "(no title)"
+    assert tree.xpath("//ol[@id='list']/li/span[1]")[0].text == "(no title)"
+
+
 def test_what_stands_in_a_text_is_no_markup(page, browse):
     tree = html.fromstring(browse(page, "show(2)"))
     assert tree.findtext(".//title") == "Summaries"

@@ -122,6 +122,18 @@ def test_a_kill_in_a_validation_loses_nothing(trainer, tmp_path, monkeypatch):
     assert curve(tmp_path / "parts") == curve(tmp_path / "whole")
 
 
+def test_a_row_of_the_log_is_the_mean_over_its_subwords(trainer, tmp_path):
+    made = trainer("each")
+    made.fit(io.StringIO(), Stopping())
+    trainer("fours", log_every=4).fit(io.StringIO(), Stopping())
+    each, fours = ([row["loss"] for row in curve(tmp_path / run) if "loss" in row]
+                   for run in ("each", "fours"))  # fmt: skip
+    plan = updates(made.lengths(io.StringIO()), made.settings.train, Place(), 0, CPU)
+    tokens = [update.target_tokens for update in islice(plan, 8)]
+    means = [np.average(each[i : i + 4], weights=tokens[i : i + 4]) for i in (0, 4)]
+    assert fours == pytest.approx(means, rel=1e-6)
+
+
 def test_more_steps_go_on_from_the_last(trainer, tmp_path):
     trainer("parts", steps=3).fit(io.StringIO(), Stopping())
     longer = trainer("parts")
@@ -258,7 +270,9 @@ def test_weights_are_chosen_by_name(trainer, tmp_path):
     both = [choose(run, step).weights for step in ("4", "8")]
     assert_same_weights(choose(run, "average").weights, averaged(both))
     assert choose(run, "last").fingerprint == choose(run, "8").fingerprint
-    assert choose(run, "best").name in ("step 4", "step 8")
+    losses = {row["validation_loss"]: row["step"] for row in curve(run) if "validation_loss" in row}
+    assert len(losses) == 2
+    assert choose(run, "best").name == f"step {losses[min(losses)]}"
     with pytest.raises(ValueError, match="--checkpoint"):
         choose(run, "bets")
     with pytest.raises(FileNotFoundError, match="no run of a summarizer"):
