@@ -81,14 +81,54 @@ def justext_text(html: bytes) -> str:
     return "\n".join(p.text for p in paragraphs if not p.is_boilerplate)
 
 
+def readability_text(html: bytes) -> str:
+    from lxml.html import fromstring
+    from readability import Document
+
+    summary = Document(html.decode()).summary(html_partial=True)
+    return str(fromstring(summary).text_content()) if summary.strip() else ""
+
+
+def boilerpy_text(html: bytes) -> str:
+    from boilerpy3.extractors import ArticleExtractor
+
+    return str(ArticleExtractor(raise_on_failure=False).get_content(html.decode()))
+
+
+def goose_text(html: bytes) -> str:
+    from goose3 import Goose
+
+    return str(Goose({"enable_image_fetching": False}).extract(raw_html=html.decode()).cleaned_text)
+
+
+def newspaper_text(html: bytes) -> str:
+    from newspaper import Article
+
+    article = Article("https://site.example/")
+    article.download(input_html=html.decode())
+    article.parse()
+    return str(article.text)
+
+
+def html_text_text(html: bytes) -> str:
+    import html_text
+
+    return str(html_text.extract_text(html.decode()))
+
+
 PEERS: dict[str, tuple[str, Extractor]] = {
     "BeautifulSoup html.parser, all text": ("bs4", html_parser_text),
     "BeautifulSoup lxml, all text": ("bs4", lxml_text),
     "selectolax lexbor, all text": ("selectolax", selectolax_text),
+    "html-text, all text": ("html_text", html_text_text),
     "resiliparse, main content": ("resiliparse", resiliparse_text),
     "resiliparse, main content, no extras": ("resiliparse", resiliparse_text_alone),
     "trafilatura, fast": ("trafilatura", trafilatura_fast_text),
     "trafilatura": ("trafilatura", trafilatura_text),
+    "readability-lxml": ("readability", readability_text),
+    "newspaper4k": ("newspaper", newspaper_text),
+    "goose3": ("goose3", goose_text),
+    "boilerpy3": ("boilerpy3", boilerpy_text),
     "jusText, English": ("justext", justext_text),
 }
 

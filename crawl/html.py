@@ -53,8 +53,9 @@ def extract_paragraphs(
 def read_page(payload: bytes, charset: str | None, kind: str, extractor: str) -> Page:
     """Title, paragraphs and language of an `html` page, or of `text` (its lines).
 
-    Raises BadPage: `page_too_large`, `too_many_tags`, `too_many_attributes`, `too_deep`,
-    `no_text`. `extractor` must be one that `check_extractor` lets through.
+    Raises BadPage: `page_too_large`, `too_many_tags`, `too_many_attributes`,
+    `too_many_copies`, `too_deep`, `no_text`. `extractor` must be one that `check_extractor` lets
+    through.
     """
     if kind == "text":
         check_size(payload)

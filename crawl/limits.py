@@ -1,6 +1,7 @@
-"""Pages that no parser should be given: parsing costs tags x depth and the square of attributes.
+"""Pages that no parser should be given.
 
-The parsers are written in C and cannot be stopped half way, so a cheap look comes first.
+Parsing costs tags x depth, the square of attributes, and copies of each tag like <b> that is left
+open. The parsers are written in C and cannot be stopped half way, so a cheap look comes first.
 """
 
 import re
@@ -13,8 +14,10 @@ from crawl.errors import BadPage
 MAX_PAGE_BYTES = 8 << 20
 MAX_TAGS = 100_000
 MAX_ATTRIBUTES = 16_000  # of one tag, or the root of the sum of squares; half a second too
-MAX_NESTING_COST = 200_000_000  # tags above each tag, summed; half a second of parsing
+MAX_NESTING_COST = 100_000_000  # tags above each tag, summed; half a second too
+MAX_COPIES = 500_000  # of formatting tags; 200 MB and half a second
 _FEW_TAGS = 20_000  # under it even one tag within the other parses in half a second
+_FEW_COPIED_TAGS = 1_400  # under it even half of them, copied by each of the other half, are few
 _LONG_CHARS = 100_000  # a shorter page has no room for attributes that take half a second
 # Tags of many attributes, each read once; quotes may hold "<" and ">". No part is longer than 64,
 # so that all the shorter tags that may begin within each other are passed over in linear time.
@@ -22,7 +25,7 @@ _LONG_TAG = re.compile(
     rb"<[a-zA-Z](?:[\s/=]|[^>=\s/]{1,64}+(?:=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))?+)?+[\s/]*+)"
     rb"{32,}+"
 )
-_ATTRIBUTE = re.compile(rb"[^=\s/]++(?:=\s*+(?:\"[^\"]*+\"?|'[^']*+'?))?+")
+_ATTRIBUTE = re.compile(rb"[^=\s/]++(?:\s*+=\s*+(?:\"[^\"]*+\"?|'[^']*+'?|\S*+))?+")
 _TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*)")
 # Tags without content, and those that the next of their kind closes.
 _NEVER_OPEN = frozenset((
@@ -30,6 +33,14 @@ _NEVER_OPEN = frozenset((
     b"input", b"meta", b"link", b"area", b"base", b"col", b"embed", b"source", b"track", b"wbr",
     b"param",
 ))  # fmt: skip
+# Tags that open again in the next paragraph when one ends within them.
+_FORMATTING = frozenset((
+    b"b", b"big", b"code", b"em", b"font", b"i", b"s", b"small", b"strike", b"strong", b"tt", b"u",
+))  # fmt: skip
+_MAY_FORMAT = np.zeros(1 << 16, np.bool_)  # by two letters, each with the bit of lower case set
+for _name in _FORMATTING:
+    for _next in _name[1:2] or b"\t\n\f\r >/":
+        _MAY_FORMAT[_name[0] << 8 | _next | 32] = True
 
 
 def check_size(payload: bytes) -> None:
@@ -39,15 +50,17 @@ def check_size(payload: bytes) -> None:
 
 
 def check_markup(html: bytes) -> None:
-    """Raises BadPage `too_many_tags`, `too_deep` or `too_many_attributes` (of one tag or a few)."""
-    if len(html) <= 3 * _FEW_TAGS:
+    """Raises BadPage `too_many_tags`, `too_deep`, `too_many_copies` or `too_many_attributes`."""
+    if len(html) < 3 * _FEW_COPIED_TAGS:
         return
     codes = np.frombuffer(html, np.uint8)
-    tag_count = np.count_nonzero(codes == ord("<"))
-    if tag_count > MAX_TAGS:
-        raise BadPage("too_many_tags", f"{tag_count} tags")
-    if tag_count > _FEW_TAGS and _nesting_cost(html) > MAX_NESTING_COST:
+    tags = np.flatnonzero(codes[:-3] == ord("<"))
+    if len(tags) > MAX_TAGS:
+        raise BadPage("too_many_tags", f"{len(tags)} tags")
+    if len(tags) > _FEW_TAGS and _nesting_cost(html) > MAX_NESTING_COST:
         raise BadPage("too_deep", "tags nested too deep")
+    if len(tags) > _FEW_COPIED_TAGS and _copies(html, codes, tags) > MAX_COPIES:
+        raise BadPage("too_many_copies", "formatting tags left open")
     if len(html) > _LONG_CHARS and _most_attributes(codes) > MAX_ATTRIBUTES:
         counts = [len(_ATTRIBUTE.findall(tag)) for tag in _LONG_TAG.findall(html)]
         if sum(count * count for count in counts) > MAX_ATTRIBUTES**2:
@@ -75,3 +88,31 @@ def _nesting_cost(html: bytes) -> int:
             depth -= 1
         cost += depth
     return cost
+
+
+def _copies(html: bytes, codes: NDArray[np.uint8], tags: NDArray[np.int64]) -> int:
+    """An upper bound of formatting tags to copy: those that are open at each tag, summed.
+
+    It is 0 where even all of them, open at all tags, are no more than may be.
+    """
+    opens = _may_format(codes, tags + 1)
+    if int(np.count_nonzero(opens)) * len(tags) <= MAX_COPIES:
+        return 0
+    closes = (codes[tags + 1] == ord("/")) & _may_format(codes, tags + 2)
+    places = np.flatnonzero(opens | closes)
+    followers = np.diff(places, append=len(tags))
+    open_count = dict.fromkeys(_FORMATTING, 0)
+    copies = 0
+    for start, follower_count in zip(tags[places].tolist(), followers.tolist(), strict=True):
+        match = _TAG.match(html, start)
+        name = match[2].lower() if match else b""
+        if match and name in open_count:
+            open_count[name] = max(0, open_count[name] + (-1 if match[1] else 1))
+        copies += sum(open_count.values()) * follower_count
+    return copies
+
+
+def _may_format(codes: NDArray[np.uint8], names: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether the names that begin there look like those of formatting tags."""
+    letters = (codes[names] | 32).astype(np.uint16) << 8 | (codes[names + 1] | 32)
+    return np.asarray(_MAY_FORMAT[letters])
