@@ -21,6 +21,7 @@ from models.batches import Batch, collate
 from models.beam import beam_search
 from models.configs import PRESETS
 from models.curve import peak_memory_bytes
+from models.flops import training_flops
 from models.search import SearchSettings
 from models.summarizer import Summarizer, parameter_count
 from models.train import Model, is_out_of_memory
@@ -51,14 +52,26 @@ class BenchSettings:
 
 
 class Cost(NamedTuple):
-    """A row of the table; `examples` is the largest batch tried that fitted in memory."""
+    """A row of the table; `examples` is the largest batch tried that fitted in memory.
+
+    Operations are those that the model needs (`models/flops.py`): over the machine's peak they are
+    its utilisation.
+    """
 
     preset: str
     parameters: int
     examples: int
     train_tokens_per_second: float
+    train_flops_per_second: float
     seconds_per_summary: float
     peak_bytes: int
+
+
+def paragraph_lengths(settings: BenchSettings, model: str) -> list[int]:
+    """The lengths of an example's paragraphs; a flat model's source is one."""
+    step = settings.source_tokens if model == "ft" else settings.paragraph_tokens
+    starts = range(0, settings.source_tokens, step)
+    return [min(step, settings.source_tokens - start) for start in starts]
 
 
 def drawn_batch(settings: BenchSettings, model: str, examples: int) -> Batch:
@@ -68,11 +81,7 @@ def drawn_batch(settings: BenchSettings, model: str, examples: int) -> Batch:
     def draw(count: int) -> np.ndarray:
         return rng.integers(FIRST_TEXT_ID, settings.vocab_size, count).astype(np.uint16)
 
-    step = settings.source_tokens if model == "ft" else settings.paragraph_tokens
-    lengths = [
-        min(step, settings.source_tokens - start)
-        for start in range(0, settings.source_tokens, step)
-    ]
+    lengths = paragraph_lengths(settings, model)
     sources = [[draw(n) for n in lengths] for _ in range(examples)]
     leads = [draw(settings.target_tokens) for _ in range(examples)]
     return collate(sources, leads, range(examples))
@@ -85,10 +94,19 @@ def costs(settings: BenchSettings, device: torch.device) -> Iterator[Cost]:
         shape = replace(PRESETS[preset].model, vocab_size=settings.vocab_size)
         torch.manual_seed(0)
         model = Summarizer(shape).to(device)
-        examples, speed = _largest_batch(model, settings, device)
-        seconds = _decoding_seconds(model, settings, device, examples)
-        peak = peak_memory_bytes(device)
-        yield Cost(preset, parameter_count(model), examples, speed, seconds, peak)
+        examples, seconds = _largest_batch(model, settings, device)
+        lengths = paragraph_lengths(settings, shape.model)
+        flops = training_flops(shape, [lengths], [settings.target_tokens + 1])
+        tokens = settings.source_tokens + settings.target_tokens + 1
+        yield Cost(
+            preset,
+            parameter_count(model),
+            examples,
+            examples * tokens / seconds,
+            examples * flops / seconds,
+            _decoding_seconds(model, settings, device, examples),
+            peak_memory_bytes(device),
+        )
 
 
 def _forget_peak_memory(device: torch.device) -> None:
@@ -104,10 +122,10 @@ def _forget_peak_memory(device: torch.device) -> None:
 def _largest_batch(
     summarizer: Summarizer, settings: BenchSettings, device: torch.device
 ) -> tuple[int, float]:
-    """(the largest power of two that trains without running out of memory, tokens a second)."""
+    """(the largest power of two that trains without running out of memory, seconds a step)."""
     model = Model(summarizer, 0.1).train()
     optimizer = torch.optim.Adam(model.parameters(), fused=device.type == "cuda")
-    examples, fitted, speed = 1, 0, 0.0
+    examples, fitted, taken = 1, 0, 0.0
     while examples <= settings.max_examples:
         batch = drawn_batch(settings, summarizer.settings.model, examples).to(device)
         try:
@@ -121,11 +139,11 @@ def _largest_batch(
                 raise
             optimizer.zero_grad()
             break
-        fitted, speed = examples, token_count(batch) / seconds
+        fitted, taken = examples, seconds
         examples *= 2
     if not fitted:
         raise ValueError("not even one example fits in memory: lower --source-tokens")
-    return fitted, speed
+    return fitted, taken
 
 
 def _decoding_seconds(
@@ -173,12 +191,13 @@ def median_seconds(work: Callable[[], object], repeats: int, device: torch.devic
 
 def table(rows: Sequence[Cost]) -> str:
     """The rows as text."""
-    names = "parameters", "examples", "tokens/s", "s/summary", "GiB"
+    names = "parameters", "examples", "tokens/s", "TFLOP/s", "s/summary", "GiB"
     head = f"{'model':<12}" + "".join(
-        f"{n:>{w}}" for n, w in zip(names, (14, 10, 12, 12, 8), strict=True)
+        f"{n:>{w}}" for n, w in zip(names, (14, 10, 12, 10, 12, 8), strict=True)
     )
     lines = [
         f"{r.preset:<12}{r.parameters:>14,}{r.examples:>10}{r.train_tokens_per_second:>12,.0f}"
+        f"{r.train_flops_per_second / 1e12:>10.3f}"
         f"{r.seconds_per_summary:>12.3f}{r.peak_bytes / 2**30:>8.2f}"
         for r in rows
     ]
