@@ -65,6 +65,43 @@ def test_unknown_extractor_is_named():
         extract_paragraphs(PAGE, extractor="magic")
 
 
+BLOCKS = st.sampled_from(
+    ["<p>{}</p>", "<p>{}", "<div>{}</div>", "<h2>{}</h2>", "<ul><li>{}</ul>", "<ol><li>{}</ol>",
+     "<blockquote>{}</blockquote>", "<table><tr><td>{}</table>", "<section><div>{}</div></section>"]
+)  # fmt: skip
+WORDS = st.sampled_from(
+    [("word", "word"), ("wo<b>rd</b>", "word"), ("<a href=x>li<i>nk</i></a>", "link"),
+     ("<span>&eacute;t&#233;</span>", "été"), ("&lt;b&gt;", "<b>"), ("<em> in </em>", "in"),
+     ("a<!-- no -->b<wbr>c", "abc"), ("<b>open", "open"), ("x</i>y", "xy")]
+)  # fmt: skip
+SPACES = st.sampled_from([" ", "\n\t", "<br>", " <br/>\n", "&nbsp;", " <b> </b>", "<img src=x>"])
+LEFT_OUT = st.sampled_from(
+    ["", "<noscript><p>no</p></noscript>", "<p hidden>no</p>", "<nav><a href=x>no</a></nav>",
+     "<form><label>no</label><input></form>", "<div id=cookie-consent><p>no</p></div>",
+     "<script>no</script>", "<div style='display:none'>no</div>", "<select><option>no</select>",
+     "<footer>no</footer>", "<aside>no</aside>", "<template>no</template>"]
+)  # fmt: skip
+
+
+@st.composite
+def pages(draw):
+    """(HTML, its paragraphs): blocks of words in inline markup, and one piece that is left out."""
+    htmls, texts = [], []
+    for block in draw(st.lists(BLOCKS, min_size=2, max_size=6)):
+        words = draw(st.lists(WORDS, min_size=1, max_size=4))
+        space = draw(SPACES)
+        htmls.append(block.format(space.join(html for html, _ in words)))
+        texts.append(" ".join(text for _, text in words))
+    htmls.insert(draw(st.integers(0, len(htmls))), draw(LEFT_OUT))
+    return "".join(htmls), texts
+
+
+@given(pages())
+def test_paragraphs_are_the_blocks_in_order(page):
+    html, texts = page
+    assert extract_paragraphs(html.encode()) == texts
+
+
 @pytest.mark.parametrize("extractor", sorted(EXTRACTORS))
 @pytest.mark.parametrize(
     "page",
