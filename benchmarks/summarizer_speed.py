@@ -2,11 +2,12 @@
 
     python -m benchmarks.summarizer_speed --data out/demo [--preset ht-paper] [--steps 8]
 
-Training: tokens a second of the packed model on length-sorted batches with the sliced loss, against
-`PaddedTransformer` on batches in random order, as many examples each. Decoding: summaries a second
+Training: tokens a second of the packed model on length-sorted batches with the sliced loss, in fp32
+and in bf16, against `PaddedTransformer` in fp32 on batches in random order, as many examples each,
+padded to the longest of the batch or to the limits of the settings. Decoding: summaries a second
 of beam 5 with caches, in batches, against the same search that runs the decoder over the whole
 prefix of each hypothesis again, example by example. The machine may be shared: seconds are those of
-this process's CPU on one thread, and the two sides take turns.
+this process's CPU on one thread, and all sides take turns.
 """
 
 import argparse
@@ -15,17 +16,19 @@ import platform
 import statistics
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from benchmarks.padded_transformer import PaddedTransformer
 from models.batches import Batch, SplitReader
 from models.beam import beam_search
 from models.bench import token_count, train_step
 from models.blocking import NEVER_WRITTEN
-from models.configs import PRESETS
+from models.configs import PRESETS, SourceSettings
 from models.packing import spread
 from models.plan import Place, batches_from
 from models.search import SearchSettings
@@ -34,12 +37,26 @@ from models.train import Model
 from ranker.shards import find_vocab, split_shards
 from ranker.vocab import BEGIN, END, load_model
 
+ROWS = {
+    "limits": "padded to the limits, fp32",
+    "padded": "padded to the batch's longest, fp32",
+    "packed": "packed, by length, fp32",
+    "half": "packed, by length, bf16",
+}
+
 
 def padded_source(batch: Batch) -> Tensor:
-    """[B, P, T] the ids of a batch's source."""
+    """[B, P, T] the ids of a batch's source, padded to the longest of the batch."""
     source = batch.source
     by_paragraph = spread(source.id_N[:, None], source.slot_in_paragraph_N, source.is_token_MT)
     return spread(by_paragraph[..., 0], source.slot_M, source.is_paragraph_BP)
+
+
+def padded_to_limits(source_BPT: Tensor, settings: SourceSettings) -> Tensor:
+    """The same with as many paragraphs and tokens as the settings allow; a title comes on top."""
+    _, paragraphs, tokens = source_BPT.shape
+    more = max(0, settings.max_paragraphs - paragraphs), settings.paragraph_tokens - tokens
+    return F.pad(source_BPT, (0, max(0, more[1]), 0, more[0]))
 
 
 def cpu_seconds(work) -> float:
@@ -48,31 +65,37 @@ def cpu_seconds(work) -> float:
     return time.process_time() - start
 
 
-def training(reader: SplitReader, preset: str, batch_tokens: int, steps: int) -> dict[str, float]:
-    """Median tokens a second of both, in turns."""
+def training(reader: SplitReader, batch_tokens: int, steps: int) -> dict[str, float]:
+    """Median tokens a second of each, in turns."""
     torch.manual_seed(0)
-    ours = Model(Summarizer(reader.model), 0.1).train()
+    ours = {half: Model(Summarizer(reader.model), 0.1).train() for half in (False, True)}
     theirs = PaddedTransformer(reader.model).train()
-    optimizers = [torch.optim.Adam(m.parameters()) for m in (ours, theirs)]
+    optimizers = {model: torch.optim.Adam(model.parameters()) for model in (*ours.values(), theirs)}
     planned = batches_from(reader.lengths(), batch_tokens, 0, Place())
     rng = np.random.default_rng(0)
-    speeds: dict[str, list[float]] = {"packed": [], "padded": []}
+    speeds: dict[str, list[float]] = {name: [] for name in ROWS}
     shares = []
+
+    def padded_step(source_BPT: Tensor, batch: Batch) -> None:
+        theirs.loss(source_BPT, batch.target_BS, batch.label_BS).backward()
+        optimizers[theirs].step()
+        optimizers[theirs].zero_grad()
+
     for _ in range(steps + 1):
         _, examples = next(planned)
         batch = reader.batch(examples)
-        seconds = cpu_seconds(lambda batch=batch: train_step(ours, optimizers[0], batch))
-        speeds["packed"].append(token_count(batch) / seconds)
         mixed = reader.batch(rng.choice(len(reader), len(examples), replace=False))
         padded = padded_source(mixed)
         shares.append(float((padded != 0).float().mean()))
-
-        def step(padded=padded, mixed=mixed) -> None:
-            theirs.loss(padded, mixed.target_BS, mixed.label_BS).backward()
-            optimizers[1].step()
-            optimizers[1].zero_grad()
-
-        speeds["padded"].append(token_count(mixed) / cpu_seconds(step))
+        limits = padded_to_limits(padded, reader.source)
+        works = {
+            "limits": (mixed, partial(padded_step, limits, mixed)),
+            "padded": (mixed, partial(padded_step, padded, mixed)),
+            "packed": (batch, partial(train_step, ours[False], optimizers[ours[False]], batch)),
+            "half": (batch, partial(train_step, ours[True], optimizers[ours[True]], batch, True)),
+        }
+        for name, (taken, work) in works.items():
+            speeds[name].append(token_count(taken) / cpu_seconds(work))
     found = {name: statistics.median(values[1:]) for name, values in speeds.items()}
     return {**found, "real_share_of_padded": statistics.mean(shares)}
 
@@ -141,16 +164,16 @@ def main() -> None:
     vocab_size = load_model(find_vocab(args.data), args.data).get_piece_size()
     shape = replace(settings.model, vocab_size=vocab_size)
     reader = SplitReader(split_shards(args.data, "train"), shape, settings.source)
-    train = training(reader, args.preset, args.batch_tokens, args.steps)
-    print(f"{'training':<34}{'tokens/s':>10}{'ratio':>8}")
-    ratio = train["packed"] / train["padded"]
-    print(f"{'padded, random order, all logits':<34}{train['padded']:>10,.0f}{1:>8.1f}")
-    print(f"{'packed, by length, sliced loss':<34}{train['packed']:>10,.0f}{ratio:>8.1f}")
+    train = training(reader, args.batch_tokens, args.steps)
+    print(f"{'training':<36}{'tokens/s':>10}{'ratio':>8}{'to limits':>11}")
+    for name, title in ROWS.items():
+        ratios = f"{train[name] / train['padded']:>8.1f}{train[name] / train['limits']:>11.1f}"
+        print(f"{title:<36}{train[name]:>10,.0f}{ratios}")
     found = decoding(reader, args.examples, args.length)
     speedup = found["cached"] / found["again"]
-    print(f"\n{f'beam 5, {args.length} subwords':<34}{'a second':>10}{'ratio':>8}")
-    print(f"{'whole prefix again, one by one':<34}{found['again']:>10.3f}{1:>8.1f}")
-    print(f"{'cached, in batches':<34}{found['cached']:>10.3f}{speedup:>8.1f}")
+    print(f"\n{f'beam 5, {args.length} subwords':<36}{'a second':>10}{'ratio':>8}")
+    print(f"{'whole prefix again, one by one':<36}{found['again']:>10.3f}{1:>8.1f}")
+    print(f"{'cached, in batches':<36}{found['cached']:>10.3f}{speedup:>8.1f}")
     print(f"real tokens in padded batches: {train['real_share_of_padded']:.0%}; "
           f"same summaries: {found['same']:.0%}")  # fmt: skip
     about = {"preset": args.preset, "machine": platform.machine(), "torch": torch.__version__}

@@ -41,12 +41,6 @@ class Batch(NamedTuple):
         rest = [t.to(device, non_blocking=True) for t in self[1:]]
         return Batch(self.source.to(device), *rest)
 
-    def pin_memory(self) -> "Batch":
-        """The same in memory that a GPU copies from without waiting."""
-        return Batch(
-            self.source.changed(torch.Tensor.pin_memory), *[t.pin_memory() for t in self[1:]]
-        )
-
 
 class _Graphs(NamedTuple):
     """The edges of some examples, one list after the other."""

@@ -160,10 +160,12 @@ def _decoding_seconds(
     return seconds / examples
 
 
-def train_step(model: Model, optimizer: torch.optim.Optimizer, batch: Batch) -> None:
-    """One update on a batch, in bf16 on a GPU."""
+def train_step(
+    model: Model, optimizer: torch.optim.Optimizer, batch: Batch, half: bool = False
+) -> None:
+    """One update on a batch, in bf16 on a GPU or if `half`."""
     kind = batch.target_BS.device.type
-    with torch.autocast(kind, torch.bfloat16, enabled=kind == "cuda"):
+    with torch.autocast(kind, torch.bfloat16, enabled=half or kind == "cuda"):
         loss = model(batch).smoothed / batch.label_slot_Y.numel()
     loss.backward()
     optimizer.step()

@@ -9,6 +9,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from models.batches import Batch, SplitReader
+from models.parcels import Parcel, parcel
 from ranker.ragged import Ints
 
 BATCHES_AHEAD = 4  # of each worker
@@ -20,16 +21,17 @@ class Loader:
     def __init__(self, reader: SplitReader, workers: int, device: torch.device) -> None:
         self._reader, self._workers, self._pin = reader, workers, device.type == "cuda"
 
-    def __getitem__(self, examples: Ints) -> Batch | Exception:
+    def __getitem__(self, examples: Ints) -> Batch | Parcel | Exception:
         """A batch, or what is wrong with its data: a worker that raises it hides its words."""
         try:
-            return self._reader.batch(examples)
+            batch = self._reader.batch(examples)
+            return parcel(batch) if self._workers or self._pin else batch
         except (ValueError, OSError) as error:
             return error
 
     def load(self, wanted: Iterator[Ints]) -> Generator[Batch, None, None]:
         """The batches of these examples, in order; closing it ends the workers."""
-        loader: DataLoader[Batch | Exception] = DataLoader(
+        loader: DataLoader[Batch | Parcel | Exception] = DataLoader(
             self,  # type: ignore[arg-type]
             sampler=_Once(wanted),
             batch_size=None,
@@ -46,7 +48,7 @@ class Loader:
             for batch in batches:
                 if isinstance(batch, Exception):
                     raise batch
-                yield batch
+                yield batch.opened() if isinstance(batch, Parcel) else batch
         finally:
             if self._workers:
                 batches._shutdown_workers()  # type: ignore[attr-defined]
@@ -63,7 +65,7 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _as_it_is(batch: Batch | Exception) -> Batch | Exception:
+def _as_it_is(batch: object) -> object:
     return batch
 
 

@@ -7,7 +7,7 @@ attention sees padded forms, to which `spread` brings the tokens and from which 
 them back.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -47,18 +47,25 @@ class Source(NamedTuple):
 
         A GPU gets all paragraphs as one group: it loses more by calls than by padding.
         """
-        grouped = self
-        if device.type == "cuda":
-            grouped = self._replace(
-                slot_in_group_N=self.slot_in_paragraph_N, groups=(self.is_token_MT,)
-            )
-        return grouped.changed(lambda tensor: tensor.to(device, non_blocking=True))
+        grouped = self.as_one_group() if device.type == "cuda" else self
+        return Source.of([t.to(device, non_blocking=True) for t in grouped.tensors()])
 
-    def changed(self, change: Callable[[Tensor], Tensor]) -> "Source":
-        """The source with each of its tensors changed."""
-        tensors = [None if t is None else change(t) for t in self if not isinstance(t, tuple)]
-        groups = tuple(change(mask) for mask in self.groups)
-        return Source(*tensors[:-1], groups, tensors[-1])  # type: ignore[arg-type,call-arg]
+    def tensors(self) -> list[Tensor]:
+        """All tensors; `of` makes the source of them again."""
+        graph = [] if self.graph_BPP is None else [self.graph_BPP]
+        return [*self[:-2], *graph, *self.groups]
+
+    @classmethod
+    def of(cls, tensors: Sequence[Tensor]) -> "Source":
+        """The source that has these tensors."""
+        own = len(cls._fields) - 2
+        after = own + (tensors[own].dtype == torch.float32)  # only a graph is no mask
+        graph = tensors[own] if after > own else None
+        return cls(*tensors[:own], groups=tuple(tensors[after:]), graph_BPP=graph)  # type: ignore[arg-type,misc]
+
+    def as_one_group(self) -> "Source":
+        """The same with all paragraphs padded to the longest."""
+        return self._replace(slot_in_group_N=self.slot_in_paragraph_N, groups=(self.is_token_MT,))
 
 
 def pack(
@@ -134,7 +141,7 @@ def _padded_graphs(graphs: Sequence[npt.NDArray[np.float32]], size: int) -> npt.
 
 def spread(x: Tensor, slot: Tensor, mask: Tensor) -> Tensor:
     """[*mask.shape, width] the rows of `x` at their slots, zeros elsewhere; slots rise."""
-    flat = x if len(x) == mask.numel() else laid_flat(x, slot, mask.numel())
+    flat = x if _is_whole(x, mask) else laid_flat(x, slot, mask.numel())
     return flat.view(*mask.shape, x.shape[-1])
 
 
@@ -146,4 +153,9 @@ def laid_flat(x: Tensor, slot: Tensor, size: int) -> Tensor:
 def gathered(padded: Tensor, slot: Tensor) -> Tensor:
     """The rows at some slots of a padded form: what `spread` spread."""
     flat = padded.flatten(0, -2)
-    return flat if len(flat) == len(slot) else flat.index_select(0, slot)
+    return flat if _is_whole(slot, flat[:, 0]) else flat.index_select(0, slot)
+
+
+def _is_whole(rows: Tensor, padded: Tensor) -> bool:
+    """Whether nothing is padding; a compiled layer does not ask, to be compiled but once."""
+    return not torch.compiler.is_compiling() and len(rows) == padded.numel()

@@ -67,10 +67,19 @@ class Model(nn.Module):
     def __init__(self, summarizer: Summarizer, smoothing: float) -> None:
         super().__init__()
         self.summarizer, self.smoothing = summarizer, smoothing
+        self.is_compiled = False
+
+    def compile_layers(self) -> None:
+        """Let torch.compile make the layers' kernels at their first call, for all lengths."""
+        self.is_compiled = True
+        for layer in [*self.summarizer.encoder.layers, *self.summarizer.decoder]:
+            layer.compile(dynamic=True)
 
     def forward(self, batch: Batch) -> Loss:
         """The loss of a batch, summed over its labels."""
-        x_YW = self.summarizer(batch.source, batch.target_BS, batch.label_slot_Y)
+        # each number of groups would be compiled anew
+        source = batch.source.as_one_group() if self.is_compiled else batch.source
+        x_YW = self.summarizer(source, batch.target_BS, batch.label_slot_Y)
         label_Y = batch.label_BS.flatten().index_select(0, batch.label_slot_Y)
         table, bias = self.summarizer.embedding.weight, self.summarizer.output_bias
         return cross_entropy(x_YW, table, bias, label_Y, self.smoothing)
@@ -125,9 +134,7 @@ class Trainer:
         if (run / LAST).is_file():
             self._resume()
         if own.compile:
-            summarizer = self.model.summarizer
-            for layer in [*summarizer.encoder.layers, *summarizer.decoder]:
-                layer.compile(dynamic=True)
+            self.model.compile_layers()
         self.parallel = DistributedDataParallel(self.model) if team.size > 1 else self.model
 
     @property
@@ -336,6 +343,11 @@ def _told_of_processes(error: RuntimeError) -> Exception:
         return TrainingFailed(
             f"a process that makes batches is gone ({text.splitlines()[0]}): lower "
             "--loader-workers if memory ran out"
+        )
+    if type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
+        return TrainingFailed(
+            f"--compile: {text.splitlines()[0]}: it takes a C++ compiler (g++, clang++) for "
+            "processors, Triton for GPUs; train with --no-compile"
         )
     is_team = isinstance(error, distributed.DistError) or "gloo" in text
     return TrainingFailed("another process of this training is gone") if is_team else error
