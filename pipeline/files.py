@@ -8,15 +8,18 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from os.path import isfile
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self
 
 from apache_beam.io.filesystem import CompressionTypes, FileMetadata
 from apache_beam.io.filesystems import FileSystems
+from apache_beam.options.pipeline_options import PipelineOptions
 
 TEMPORARY = ".tmp"
+_EXTRAS = {"gs": "gcp", "s3": "aws"}  # of our package, by the paths that they open
 
 
 class InputFile(NamedTuple):
@@ -46,6 +49,26 @@ def whole_path(path: str) -> str:
 def is_remote(path: str) -> bool:
     """Whether Beam's filesystems, not the operating system, must open the path."""
     return "://" in path
+
+
+def set_beam_flags(flags: Sequence[str]) -> None:
+    """Have this process open remote paths as Beam's flags tell; without a call S3 has no client."""
+    FileSystems.set_options(PipelineOptions(list(flags)))
+
+
+def check_path(path: str) -> None:
+    """Raise ValueError for a remote path that nothing installed can open."""
+    if not is_remote(path):
+        return
+    scheme = path.partition("://")[0]
+    is_known = scheme != "s3" or find_spec("boto3") is not None
+    try:
+        FileSystems.get_filesystem(path)
+    except ValueError:
+        is_known = False
+    if not is_known:
+        needs = f": pip install 'wikisum[{_EXTRAS[scheme]}]'" if scheme in _EXTRAS else ""
+        raise ValueError(f"{path}: nothing that is installed opens {scheme}:// paths{needs}")
 
 
 def join(*parts: str) -> str:
@@ -156,6 +179,7 @@ def expand(patterns: list[str]) -> list[InputFile]:
     """
     found: dict[str, tuple[int, float]] = {}
     for pattern in patterns:
+        check_path(pattern)
         matches = _match(pattern) if is_remote(pattern) else _match_local(pattern)
         if not matches:
             raise FileNotFoundError(f"no such file: {pattern}")

@@ -120,7 +120,7 @@ def fetch_live(
     fetched_count = sum(failure is None for failure in failures.values())
     result = _record(job, settings, fetched_count, dropped, time.monotonic() - start)
     told = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in result.counts.items())
-    job.to.write(f"{STAGE:<9} {clock(result.seconds)}  {told}\n")
+    job.to.write(f"{STAGE:<9} {clock(result.seconds)}  {told or 'nothing to fetch'}\n")
     return result
 
 

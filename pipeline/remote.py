@@ -237,6 +237,14 @@ class Access:
     budget_path: str | None
     workers: int
 
+    def __post_init__(self) -> None:
+        """Raise ValueError or FileNotFoundError for a root that cannot be there."""
+        for root in self.settings.roots:
+            if not is_http(root):
+                files.check_path(root)
+                if not files.is_remote(root) and not os.path.isdir(root):
+                    raise FileNotFoundError(f"--crawl-root {root} is no folder")
+
     @property
     def connections(self) -> int:
         """How many requests one worker may have out at a time."""

@@ -188,7 +188,10 @@ class Workspace:
         if files.is_remote(self.out):
             yield
             return
-        os.makedirs(self.work(), exist_ok=True)
+        try:
+            os.makedirs(self.work(), exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"cannot make the folder {self.out}: {error.strerror}") from error
         with open(self.work("lock"), "w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
