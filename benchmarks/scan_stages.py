@@ -20,11 +20,10 @@ from crawl.language import detect
 from crawl.limits import check_markup, check_size
 from crawl.main_text import fast_text
 from crawl.paragraphs import drop_reason, split_long
+from crawl.url_filter import UrlFilter
 from crawl.urls import canonical_url
 from crawl.warc import Capture, read_captures
 from pipeline.filter_urls import is_wanted, load_filter
-from pipeline.make_document import make_document
-from pipeline.options import ScanSettings
 from pipeline.records import DOCUMENT, Document
 from pipeline.shards import ShardWriter
 
@@ -45,39 +44,44 @@ class Clock:
 
 
 def step_seconds(crawl: bytes, filter_path: str) -> dict[str, float]:
-    """CPU seconds of each step over a crawl file."""
+    """CPU seconds of each step over a crawl file, page by page as a scan takes them."""
     clock = Clock()
     keys = load_filter(filter_path, "benchmark")
-    urls: list[str] = []
-    with clock("read, decompress"):
-        captures = list(read_captures(io.BytesIO(crawl), lambda url: urls.append(url) or True))
-    with clock("URL form, key, filter"):
-        found = [is_wanted(keys, url) for url in urls]
-    assert all(found)
-    pages = [c for c in captures if isinstance(c, Capture)]
-    for page in pages:
-        with clock("charset"):
-            check_size(page.payload)
-            html = to_utf8(page.payload, page.charset)
-        with clock("bounds of the markup"):
-            check_markup(html)
-        with clock("parse, extract"):
-            _, texts = fast_text(html)
-        with clock("language"):
-            detect("\n".join(texts))
-        with clock("paragraph filter"):
-            pieces = [piece for text in texts for piece in split_long(text)]
-            Counter(drop_reason(piece, LANGUAGE) for piece in pieces)
-        with clock("URL form, key, filter"):
-            canonical_url(page.url)
-    settings = ScanSettings(language=LANGUAGE)
-    made = [make_document(p, "benchmark", "scan", settings, Counter()) for p in pages]
-    documents = [d for d in made if isinstance(d, Document)]
+    records = read_captures(io.BytesIO(crawl))
+    documents = []
+    while True:
+        with clock("read, decompress"):
+            page = next(records, None)
+        if page is None:
+            break
+        assert isinstance(page, Capture)
+        documents.append(_document(page, keys, clock))
     with tempfile.TemporaryDirectory() as folder, clock("write Parquet"):  # noqa: SIM117
         with ShardWriter(folder, "documents.parquet", DOCUMENT, {}) as writer:
-            for document in documents:
+            for document in filter(lambda d: d.paragraphs, documents):
                 writer.write(document)
     return dict(clock.seconds)
+
+
+def _document(page: Capture, keys: UrlFilter, clock: Clock) -> Document:
+    """What `make_document` does, step by step."""
+    with clock("URL form, key, filter"):
+        assert is_wanted(keys, page.url)
+        url = canonical_url(page.url)
+    with clock("charset"):
+        check_size(page.payload)
+        html = to_utf8(page.payload, page.charset)
+    with clock("bounds of the markup"):
+        check_markup(html)
+    with clock("parse, extract"):
+        title, texts = fast_text(html)
+    with clock("language"):
+        language = detect("\n".join(texts))
+    with clock("paragraph filter"):
+        pieces = [piece for text in texts for piece in split_long(text)]
+        kept = [piece for piece in pieces if drop_reason(piece, LANGUAGE) is None]
+    where = (page.offset, page.length, page.digest, page.fetched_at)
+    return Document(url, page.url, title, kept, language, "benchmark", *where)
 
 
 def with_soup(crawl: bytes, wanted: set[str]) -> Iterator[str]:

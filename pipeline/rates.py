@@ -19,12 +19,12 @@ class Rates:
     wanted_pages: float = 40e3  # of articles, sorted by URL
     index_urls: float = 5e3  # looked up in a crawl's index
     live_pages: float = 450  # of 100 KB, asked of the web, unencrypted
-    crawl_bytes: float = 60e6  # of compressed crawl files
+    crawl_bytes: float = 100e6  # of compressed crawl files
     crawl_records: float = 50e3  # of which the URL is looked at
-    fast_bytes: float = 18e6  # of HTML, by that extractor
-    soup_bytes: float = 4e6
+    fast_bytes: float = 38e6  # of HTML, by that extractor
+    soup_bytes: float = 4.5e6
     trafilatura_bytes: float = 2.5e6
-    text_bytes: float = 9e6  # of plain pages, as WET files have them
+    text_bytes: float = 10e6  # of plain pages, as WET files have them
     compared_chars: float = 4e6  # of paragraphs, held against their article and ranked
     shuffled_bytes: float = 15e6
     linked_chars: float = 45e3  # of kept paragraphs, for graphs: their entities are recognised

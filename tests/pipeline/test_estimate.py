@@ -58,7 +58,7 @@ def test_stages_by_hand():
     assert articles.output_bytes == pytest.approx(0.9 * 400_000)
     scan = cost(estimated, "scan")
     assert scan.read_bytes == 50_000
-    assert scan.cpu_seconds == pytest.approx(1 + 50_000 / 60e6 + 600 / 50e3 + 600 * 18_000 / 18e6)
+    assert scan.cpu_seconds == pytest.approx(1 + 50_000 / 100e6 + 600 / 50e3 + 600 * 18_000 / 38e6)
     assert estimated.total == total(estimated.stages)
     assert estimated.total.requests == 0
 
