@@ -104,7 +104,7 @@ def goose_text(html: bytes) -> str:
 def newspaper_text(html: bytes) -> str:
     from newspaper import Article
 
-    article = Article("https://site.example/")
+    article = Article("https://site.example/", fetch_images=False)
     article.download(input_html=html.decode())
     article.parse()
     return str(article.text)

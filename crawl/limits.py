@@ -5,6 +5,7 @@ open. The parsers are written in C and cannot be stopped half way, so a cheap lo
 """
 
 import re
+from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,10 @@ MAX_TAGS = 100_000
 MAX_ATTRIBUTES = 16_000  # of one tag, or the root of the sum of squares; half a second too
 MAX_NESTING_COST = 100_000_000  # tags above each tag, summed; half a second too
 MAX_COPIES = 500_000  # of formatting tags; 200 MB and half a second
+MAX_ALIKE = 3  # of open tags with the same attributes, which alone are copied
 _FEW_TAGS = 20_000  # under it even one tag within the other parses in half a second
 _FEW_COPIED_TAGS = 1_400  # under it even half of them, copied by each of the other half, are few
+_LONG_TAG_CHARS = 1_000
 _LONG_CHARS = 100_000  # a shorter page has no room for attributes that take half a second
 # Tags of many attributes, each read once; quotes may hold "<" and ">". No part is longer than 64,
 # so that all the shorter tags that may begin within each other are passed over in linear time.
@@ -101,15 +104,31 @@ def _copies(html: bytes, codes: NDArray[np.uint8], tags: NDArray[np.int64]) -> i
     closes = (codes[tags + 1] == ord("/")) & _may_format(codes, tags + 2)
     places = np.flatnonzero(opens | closes)
     followers = np.diff(places, append=len(tags))
-    open_count = dict.fromkeys(_FORMATTING, 0)
-    copies = 0
+    opened: dict[bytes, list[bytes]] = {name: [] for name in _FORMATTING}
+    count_by_tag: Counter[bytes] = Counter()
+    open_count = copies = 0
     for start, follower_count in zip(tags[places].tolist(), followers.tolist(), strict=True):
         match = _TAG.match(html, start)
         name = match[2].lower() if match else b""
-        if match and name in open_count:
-            open_count[name] = max(0, open_count[name] + (-1 if match[1] else 1))
-        copies += sum(open_count.values()) * follower_count
+        if match and not match[1] and name in opened:
+            tag = _whole_tag(html, start)
+            opened[name].append(tag)
+            count_by_tag[tag] += 1
+            open_count += count_by_tag[tag] <= MAX_ALIKE
+        elif match and opened.get(name):
+            tag = opened[name].pop()
+            open_count -= count_by_tag[tag] <= MAX_ALIKE
+            count_by_tag[tag] -= 1
+        copies += open_count * follower_count
     return copies
+
+
+def _whole_tag(html: bytes, start: int) -> bytes:
+    """The tag that begins there, with its attributes; its place if it cannot be told easily."""
+    end = html.find(b">", start, start + _LONG_TAG_CHARS)
+    tag = html[start : max(start, end)]
+    is_whole = tag and tag.count(b'"') % 2 == tag.count(b"'") % 2 == 0
+    return tag if is_whole else b"%d" % start
 
 
 def _may_format(codes: NDArray[np.uint8], names: NDArray[np.int64]) -> NDArray[np.bool_]:
