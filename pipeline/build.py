@@ -6,6 +6,7 @@
 Each function runs one stage, or finds it done before, and gives back its record.
 """
 
+from collections import Counter
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -218,10 +219,12 @@ def join_pages(
     )
     result = run_stage(job, stage, lambda pipeline, _, parts: construct(pipeline, parts))
     if not result.counts.get("examples_out"):
+        start = "dropped_reference_"
+        fates = Counter({n.removeprefix(start): c for n, c in result.counts.items() if start in n})
+        told = ", ".join(f"{c:,} {reason}" for reason, c in fates.most_common(3)) or "none is kept"
         raise JobFailed(
-            f"no article became an example: of {wanted.counts.get('references_out', 0)} wanted "
-            f"pages {result.counts.get('dropped_reference_not_in_crawl', 0)} are not in the crawl "
-            f"(see {job.workspace.path('dropped')})"
+            f"no article became an example: of {wanted.counts.get('references_out', 0):,} wanted "
+            f"pages {told} (see {job.workspace.path('dropped')})"
         )
     return result
 
@@ -250,8 +253,14 @@ def train_vocab(
 ) -> StageResult:
     """Training examples -> `vocab/`."""
     own = settings.vocab
-    paths = [p for p in examples.paths(JOINED) if "/train-" in p]
+    shards = [f for f in examples.files if f.path.startswith(f"{JOINED}/train-")]
+    paths = [f.path for f in shards]
     count = examples.counts["examples_out"]
+    if not vocab and not sum(f.rows for f in shards):
+        raise JobFailed(
+            f"no vocabulary can be trained: none of {count:,} examples is of the training split; "
+            "take more articles, or name a vocabulary (--vocab)"
+        )
     stage = Stage(
         "vocab",
         "examples",

@@ -52,6 +52,8 @@ def estimate(
     settings = with_language(settings, language_of(dump))
     most = _most_articles(args.titles, settings.articles.limit)
     sample, keys = sample_articles(dump, urls, search_results, settings.articles)
+    if not sample.articles:
+        raise JobFailed(f"no article was found in {', '.join(f.path for f in dump)}")
     crawl = None
     try:
         if warcs:

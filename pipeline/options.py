@@ -108,7 +108,10 @@ class LocateSettings:
             )
         _require(len(set(self.crawls)) == len(self.crawls), "--crawl names a crawl twice")
         if self.date is not None:
-            parse_date(self.date)
+            try:
+                parse_date(self.date)
+            except ValueError as error:
+                raise ValueError(f"--date: {error} (2024, 2024-02, 2024-02-24)") from error
         _require(self.captures > 0, f"--captures must be over 0, not {self.captures}")
         _require(self.index in INDEXES, f"--index must be one of {', '.join(INDEXES)}")
 

@@ -99,6 +99,14 @@ def test_wrong_figures(words, message, capsys, tmp_path):
     assert message in capsys.readouterr().err
 
 
+def test_a_dump_without_articles_is_told(capsys, tmp_path):
+    empty = tmp_path / "empty.xml"
+    empty.write_bytes(dump())
+    words = ["build", "--articles", str(empty), *SAMPLE[3:], "--out", str(tmp_path / "out")]
+    assert main(words) == 1
+    assert f"no article was found in {empty}" in capsys.readouterr().err
+
+
 def test_its_flags_go_with_it(capsys, tmp_path):
     assert main([*SAMPLE[:-1], "--json", "--out", str(tmp_path / "out")]) == 2
     assert "go with --estimate" in capsys.readouterr().err

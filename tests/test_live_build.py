@@ -250,6 +250,53 @@ def test_killed_while_it_fetches_and_while_it_scans(tmp_path):
         assert without_places(undisturbed) == without_places(out) != []
 
 
+def test_interrupted_while_it_fetches_it_goes_on(tmp_path):
+    """Ctrl-C: what was had stands, and the same command asks for the rest."""
+    hanging = page(TEXT.format("four"))._replace(wait_seconds=30)
+
+    def answers(path: str) -> Answer:
+        if path == "/robots.txt":
+            return NOT_FOUND
+        return (
+            hanging if server.paths.count("/2") == 1 and path == "/2" else page(TEXT.format(path))
+        )
+
+    with Server(answers).running() as server:
+        cited = [f"{server.url}/{n}" for n in range(4)]
+        words = ["build", *articles(tmp_path, cited), *LIVE, "--live-timeout", "60"]
+        words += ["--out", str(tmp_path / "out")]
+        command = [sys.executable, "-m", "pipeline.cli", *words]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+            until = time.monotonic() + 60
+            while "/2" not in server.paths and time.monotonic() < until:
+                time.sleep(0.01)
+            running.send_signal(signal.SIGINT)
+            _, told = running.communicate(timeout=60)
+        assert running.returncode == 130
+        assert told.splitlines()[-1].endswith("interrupted; the same command goes on from here")
+        assert main(words) == 0
+        assert used(tmp_path / "out") == set(cited)
+        assert {server.paths.count(f"/{n}") for n in (0, 1, 3)} == {1}
+
+
+def test_a_slice_without_training_articles_is_told(server, tmp_path, capsys):
+    titles = tmp_path / "titles.txt"
+    titles.write_text("Tavin Bridge")  # of the test split
+    flags = ["--titles", str(titles), *LIVE, "--out", str(tmp_path / "out")]
+    assert main(["build", *articles(tmp_path, [f"{server.url}/good"]), *flags]) == 1
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert "none of 1 examples is of the training split" in told
+    assert "--vocab" in told
+
+
+def test_why_no_example_was_made_is_told(server, tmp_path, capsys):
+    cited = [f"{server.url}/{path}" for path in ("gone", "lost", "closed/x")]
+    words = ["build", *articles(tmp_path, cited), *LIVE, "--out", str(tmp_path / "out")]
+    assert main(words) == 1
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert "of 6 wanted pages 4 http_status_404, 2 robots_disallowed (see" in told
+
+
 def test_the_report_tells_of_it(server, tmp_path, capsys):
     out = build(tmp_path, [f"{server.url}/good", f"{server.url}/gone"], *LIVE)
     assert "pages from the web: 2 asked, 1 fetched" in capsys.readouterr().out
@@ -270,6 +317,7 @@ def test_the_report_tells_of_it(server, tmp_path, capsys):
         (["--warcs", "x", "--allow-private"], "--allow-private goes with --live"),
         (["--live", "--contact", "x@y.example", "--live-attempts", "0"], "--live-attempts must"),
         ([], "or the web (--live)"),
+        (["--crawl", "X", "--date", "someday"], "--date: no date: 'someday'"),
     ],
 )
 def test_wrong_calls(flags, message, tmp_path, capsys):
