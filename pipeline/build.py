@@ -161,7 +161,10 @@ def want_pages(
         shard_count,
         metadata_of(origin),
     )
-    return run_stage(job, stage, lambda pipeline, _, parts: construct(pipeline, parts))
+    result = run_stage(job, stage, lambda pipeline, _, parts: construct(pipeline, parts))
+    if bad := result.counts.get("dropped_record_bad_line"):
+        job.to.write(f"{'':<9} {bad:,} lines of the search results are none (see dropped/)\n")
+    return result
 
 
 def shards_by_split(settings: Settings, articles: StageResult) -> dict[str, int]:

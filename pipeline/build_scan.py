@@ -72,7 +72,10 @@ def scan_pages(
         keys.fingerprint,
         wet_metadata,
     )
-    return scan_files(job, settings, access, wanted, scan)
+    result = scan_files(job, settings, access, wanted, scan)
+    if strange := result.counts.get("dropped_not_a_warc"):
+        job.to.write(f"{'':<9} crawl files that are none: {strange:,} (see dropped/)\n")
+    return result
 
 
 def scan_files(

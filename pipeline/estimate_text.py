@@ -48,6 +48,8 @@ def estimate_lines(found: Estimate, workers: int, requests_a_second: float) -> I
 
 def _found_by(found: Estimate) -> str:
     crawl = found.crawl
+    if not found.volumes.found:
+        return ""
     if crawl and crawl.matches >= MIN_MATCHES:
         return f" by {crawl.matches:,} in {crawl.records:,} records of the crawl"
     return " by the coverage that is assumed"
