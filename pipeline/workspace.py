@@ -191,7 +191,7 @@ class Workspace:
         try:
             os.makedirs(self.work(), exist_ok=True)
         except OSError as error:
-            raise ValueError(f"cannot make the folder {self.out}: {error.strerror}") from error
+            raise JobFailed(f"cannot make the folder {self.out}: {error.strerror}") from error
         with open(self.work("lock"), "w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
