@@ -53,7 +53,7 @@ def read_records(
     file, first, before = share
     if not is_http(file.path):
         with files.open_input(file.path) as raw:
-            if part := records_of(raw, first, before):
+            if part := records_of(files.small_reads(raw), first, before):
                 yield from read(raw, *part)
         return
     remote = access.remote()

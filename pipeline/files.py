@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import glob
 import hashlib
+import io
 import os
 import shutil
 import tempfile
@@ -83,11 +84,16 @@ def open_input(path: str) -> BinaryIO:
     return open(path, "rb")
 
 
+def small_reads(file: BinaryIO) -> BinaryIO:
+    """An open input to read little of: an object store's stream would read 16 MB ahead."""
+    below: BinaryIO = getattr(file, "raw", file)
+    return file if isinstance(below, io.FileIO) else below
+
+
 def read_range(path: str, offset: int, length: int) -> bytes:
     """Bytes [offset, offset + length) of a file; fewer only where it ends."""
     with open_input(path) as file:
-        # An object store's stream would read 16 MB ahead; the one below it reads what is asked.
-        stream = getattr(file, "raw", file) if is_remote(path) else file
+        stream = small_reads(file)
         stream.seek(offset)
         data = bytearray()
         while len(data) < length and (more := stream.read(length - len(data))):

@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from pipeline.files import InputFile
+from pipeline.files import InputFile, is_remote
 
 MOST_PARTS = 5_000
 EVEN_PARTS = 64  # so many at least, where there is work for them, keep as many cores busy
 LEAST_BYTES, MOST_BYTES = 4 << 20, 256 << 20
+STORE_LEAST_BYTES = 64 << 20  # an object store's stream reads 16 MB ahead, wherever it goes
 
 
 class FileShare(NamedTuple):
@@ -26,7 +27,8 @@ class FileShare(NamedTuple):
 def share_bytes(warcs: list[InputFile]) -> int:
     """How large a share of a file is at most."""
     total = sum(file.size_bytes for file in warcs)
-    return max(LEAST_BYTES, min(MOST_BYTES, total // EVEN_PARTS))
+    least = STORE_LEAST_BYTES if any(is_remote(file.path) for file in warcs) else LEAST_BYTES
+    return max(least, min(MOST_BYTES, total // EVEN_PARTS))
 
 
 def plan_scan(

@@ -6,6 +6,7 @@ from pipeline.plan_scan import (
     EVEN_PARTS,
     LEAST_BYTES,
     MOST_BYTES,
+    STORE_LEAST_BYTES,
     FileShare,
     plan_scan,
     share_bytes,
@@ -62,3 +63,5 @@ def test_shares_are_even_where_little_is_read_and_large_where_much_is():
     assert share_bytes(files_of(1000)) == LEAST_BYTES
     assert share_bytes(files_of(EVEN_PARTS * LEAST_BYTES * 2)) == LEAST_BYTES * 2
     assert share_bytes(files_of(*[1 << 30] * 1000)) == MOST_BYTES
+    stored = files_of(1000)[0]._replace(path="gs://crawl/0.warc.gz")
+    assert share_bytes([stored]) == STORE_LEAST_BYTES
