@@ -10,6 +10,7 @@ import pytest
 
 from models.baselines import baseline_summaries
 from models.systems import file_systems
+from models.tables import shown_p
 from pipeline.cli import main
 from pipeline.records import EXAMPLE, Example, Paragraph, Reference, to_table
 from ranker.rouge import rouge
@@ -186,6 +187,20 @@ def test_examples_that_not_all_systems_have_are_left_out_and_told(tmp_path, caps
         found = [(r["system"], int(r["id"], 16), r["log_perplexity"]) for r in csv.DictReader(text)]
     order = (5, 4, 3, 2)  # that of the first file
     assert found == [(name, n, str((40 + n) / 20)) for name in ("ht", "ft") for n in order]
+
+
+def test_a_name_with_a_bar_parts_no_cell(tmp_path, capsys):
+    evaluated(capsys, tmp_path, write(tmp_path / "a|b.jsonl", [row(0, "A.", model=None)]))
+    lines = (tmp_path / "out" / "evaluation.md").read_text().splitlines()
+    (told,) = (line for line in lines if line.startswith("| a"))
+    assert told.startswith("| a\\|b | ")
+
+
+@pytest.mark.parametrize(
+    ("p", "told"), [(1.0, "1.0000"), (0.00994, "0.0099"), (0.0001, "0.0001"), (9.9e-5, "<0.0001")]
+)
+def test_the_least_p_is_no_zero(p, told):
+    assert shown_p(p) == told
 
 
 def test_runs_of_one_model_are_named_by_their_files(tmp_path, capsys):

@@ -157,6 +157,27 @@ def test_a_killed_run_goes_on_to_the_same_file(name, runs, make_job, tmp_path):
     assert [p.name for p in cut.parent.iterdir()] == [name]
 
 
+def test_a_row_that_was_cut_off_is_written_again(runs, make_job, tmp_path):
+    loaded = load(runs / "ht", "best", CPU)
+    rows = list(split_rows(loaded, make_job(loaded, beam=1)))[:6]
+    asked = []
+
+    def rows_from(group, count=6):
+        asked.append(group)
+        yield from rows[2 * group : count]
+        if count < 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_summaries(tmp_path / "s.jsonl", "key", [2, 2, 2], lambda group: rows_from(group, 4))
+    (part,) = tmp_path.iterdir()
+    part.write_bytes(part.read_bytes()[:-5])
+    write_summaries(tmp_path / "s.jsonl", "key", [2, 2, 2], rows_from)
+    assert asked == [0, 1]
+    found = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in found] == [row.id for row in rows]
+
+
 def test_the_key_changes_with_what_decides_the_rows(runs, make_job, topics, tmp_path):
     loaded = load(runs / "ht", "best", CPU)
     jobs = [make_job(loaded, beam=beam) for beam in (1, 2)]
