@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.cli import DONE
 from pipeline.cli_fields import SOURCE_FLAGS, add_fields, given
+from pipeline.errors import JobFailed
 
 if TYPE_CHECKING:
     from graphs.edges import Edges
@@ -135,7 +136,10 @@ def _edges(graph: str, paragraphs: "list[OwnParagraph]") -> "Edges | None":
         from graphs.discourse import discourse_graph
 
         texts, documents, positions = (list(part) for part in zip(*paragraphs, strict=True))
-        return discourse_graph(texts, documents, positions)
+        try:
+            return discourse_graph(texts, documents, positions)
+        except ImportError as error:  # no model of spaCy's
+            raise JobFailed(str(error)) from error
     return None
 
 

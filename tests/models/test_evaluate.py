@@ -13,7 +13,9 @@ from models.systems import file_systems
 from models.tables import shown_p
 from pipeline.cli import main
 from pipeline.records import EXAMPLE, Example, Paragraph, Reference, to_table
+from ranker.rank import rank
 from ranker.rouge import rouge
+from ranker.select import extractive_summary
 
 TEXTS = [
     "The bridge carries trains over the river Tavin. It is painted green every ten years.",
@@ -153,6 +155,10 @@ def test_the_lead_baseline_is_title_and_paragraphs_in_their_order(data):
     words = f"Bridge 0 {TEXTS[0]}".split()
     assert first.summary.split() == words[: len(first.lead.split())]
     assert first.paragraphs[1].document_url == "http://1.example/"
+    (first, *_) = baseline_summaries("random", str(data), "test")
+    order = rank("random", first.title, TEXTS)
+    assert order != [0, 1, 2]
+    assert first.summary == extractive_summary(order, TEXTS, len(first.lead.split()))
     (oracle, *_) = baseline_summaries("oracle", str(data), "test", max_paragraphs=2)
     assert oracle.summary.startswith("The bridge carries trains over the river")
     assert len(oracle.paragraphs) == 2

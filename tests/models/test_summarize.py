@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from graphs.edges import Edges
+from graphs.entities import recogniser
 from models.batches import SplitReader
 from models.checkpoints import prepare_run
 from models.configs import SourceSettings, changed
@@ -290,7 +291,9 @@ class TestCommand:
         assert {p["document_url"] for p in row["paragraphs"]} == {str(text), str(page)}
 
     @pytest.mark.parametrize("graph", ["similarity", "discourse"])
-    def test_own_documents_for_a_model_with_a_graph(self, graph, runs, tmp_path, capsys):
+    def test_own_documents_for_a_model_with_a_graph(
+        self, graph, runs, tmp_path, capsys, monkeypatch
+    ):
         text = tmp_path / "a.txt"
         text.write_text("The mill was built of granite.\nThen the mill was sold to the town.\n")
         run = tmp_path / "run"
@@ -309,6 +312,12 @@ class TestCommand:
             str(text),
         ]
         assert main(["summarize", *words, "--max-tokens", "3"]) == 0
+        if graph == "discourse":
+            text.write_text("Another mill stood by the bridge until it burned down.\n")
+            monkeypatch.setattr("graphs.entities.MODELS", ("no_such_model", "nor_this"))
+            recogniser.cache_clear()
+            assert main(["summarize", *words, "--max-tokens", "3"]) == 1
+            assert "no spaCy model" in capsys.readouterr().err
 
     def test_subwords_of_another_vocabulary_are_told_apart(self, runs, topics, tmp_path, capsys):
         data = tmp_path / "data"
