@@ -280,7 +280,7 @@ class TestCommand:
 
     def test_own_documents(self, runs, tmp_path, capsys):
         text = tmp_path / "a.txt"
-        text.write_text("The mill was built of granite by the river in 1850.\nx\n")
+        text.write_text("It rained over that town for nine long days in 1850.\nx\n")
         page = tmp_path / "b.html"
         page.write_text("<p>The mill was sold to the town for ninety shillings in 1874.</p>")
         words = ["summarize", "--run", str(runs / "ht"), "--title", "The mill", "--max-tokens", "5"]
@@ -288,7 +288,7 @@ class TestCommand:
         assert main([*words, "--text", str(text), str(page), "--out", str(out)]) == 0
         (row,) = map(json.loads, out.read_text().splitlines())
         assert capsys.readouterr().out.strip() == row["summary"].strip()
-        assert {p["document_url"] for p in row["paragraphs"]} == {str(text), str(page)}
+        assert [p["document_url"] for p in row["paragraphs"]] == [str(page), str(text)]  # by title
 
     @pytest.mark.parametrize("graph", ["similarity", "discourse"])
     def test_own_documents_for_a_model_with_a_graph(
