@@ -60,15 +60,18 @@ class Summarizer(nn.Module):
         self._initialise()
 
     def _initialise(self) -> None:
-        """Xavier's uniform for each matrix; embeddings as they come to unit variance scaled."""
+        """Xavier's uniform for each matrix; embeddings as they come to unit variance scaled.
+
+        The released form takes Xavier's for its embeddings too.
+        """
         for name, parameter in self.named_parameters():
-            if name == "embedding.weight":
+            if name == "embedding.weight" and not self.settings.released:
                 nn.init.normal_(parameter, std=self.settings.width**-0.5)
             elif parameter.dim() == 2:
                 nn.init.xavier_uniform_(parameter)
-            elif parameter.dim() == 3:  # a stack of matrices, one a head
-                for matrix in parameter:
-                    nn.init.xavier_uniform_(matrix)
+            elif parameter.dim() == 3:  # square matrices of each head
+                for square in parameter.flatten(0, 1).split(parameter.shape[-1]):
+                    nn.init.xavier_uniform_(square)
 
     def encode(self, source: Source) -> Memory:
         """What the decoder needs of a source."""

@@ -212,6 +212,11 @@ def test_weights_start_as_they_should():
     first = model.decoder[0].feedforward[0].weight
     assert first.abs().max().item() == pytest.approx((6 / (64 + 256)) ** 0.5, rel=0.01)
     assert not model.output_bias.any()
+    heads = model.encoder.layers[1].attention  # of 4, as wide as 16
+    assert heads.weight.abs().max().item() == pytest.approx((6 / (16 + 16)) ** 0.5, rel=0.01)
+    released = Summarizer(dataclasses.replace(shape, released=True))
+    table = released.embedding.weight
+    assert table.abs().max().item() == pytest.approx((6 / (4_000 + 64)) ** 0.5, rel=0.01)
 
 
 def test_every_parameter_learns(make_model, make_source, target):
