@@ -70,7 +70,7 @@ class Summarizer(nn.Module):
             elif parameter.dim() == 2:
                 nn.init.xavier_uniform_(parameter)
             elif parameter.dim() == 3:  # square matrices of each head
-                for square in parameter.flatten(0, 1).split(parameter.shape[-1]):
+                for square in parameter.view(-1, *[parameter.shape[-1]] * 2):
                     nn.init.xavier_uniform_(square)
 
     def encode(self, source: Source) -> Memory:
