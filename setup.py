@@ -1,6 +1,9 @@
 """Package `wikisum`; Beam stages this file to remote workers with --setup_file."""
 
-from setuptools import setup
+from pathlib import Path
+from runpy import run_path
+
+from setuptools import find_packages, setup
 
 GCP = ["apache-beam[gcp]>=2.77"]
 AWS = ["boto3>=1.34"]
@@ -16,12 +19,13 @@ EXTRAS = {"aws": AWS, "gcp": GCP, "trafilatura": TRAFILATURA, "train": TRAIN, "d
 
 setup(
     name="wikisum",
-    version="0.1.0",
+    version=run_path(str(Path(__file__).with_name("wikisum") / "__init__.py"))["__version__"],
     description="Rebuild WikiSum from a Wikipedia dump and a web crawl, and train on it",
     license="Apache-2.0",
     python_requires=">=3.11",
-    packages=["crawl", "ranker", "graphs", "pipeline", "models"],
-    package_data={"crawl": ["*.json"], "pipeline": ["*.html"], "models": ["*.html"]},
+    # wikisum/crawl and its neighbours are links to the folders at the top of the repository
+    packages=find_packages(include=["wikisum", "wikisum.*"]),
+    package_data={"wikisum": ["py.typed"], "": ["*.json", "*.html"]},
     install_requires=[
         "apache-beam>=2.77",
         "beautifulsoup4>=4.13",
@@ -51,5 +55,5 @@ setup(
         "zstandard>=0.23",
     ],
     extras_require=EXTRAS,
-    entry_points={"console_scripts": ["wikisum = pipeline.cli:run"]},
+    entry_points={"console_scripts": ["wikisum = wikisum.pipeline.cli:run"]},
 )

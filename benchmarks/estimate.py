@@ -23,8 +23,8 @@ from typing import Any
 
 import psutil
 
-from pipeline import build, join_pages, want_pages
-from pipeline.cli import main as wikisum
+from wikisum.pipeline import build, join_pages, want_pages
+from wikisum.pipeline.cli import main as wikisum
 
 STAGES = {
     "read_articles": "articles", "want_pages": "wanted", "make_pages": "scan",

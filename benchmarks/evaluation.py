@@ -20,11 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
-from models.evaluate import EvaluationSettings, evaluate
-from models.metrics import METRICS, summary_parts
-from models.page import html_page
-from models.significance import bootstrap, randomisation_p
-from models.summary_files import ReadParagraph, Summary
+from wikisum.models.evaluate import EvaluationSettings, evaluate
+from wikisum.models.metrics import METRICS, summary_parts
+from wikisum.models.page import html_page
+from wikisum.models.significance import bootstrap, randomisation_p
+from wikisum.models.summary_files import ReadParagraph, Summary
 
 READY = "<script>document.title = 'ready ' + Math.round(performance.now());</script>"
 

@@ -4,9 +4,9 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
-from crawl.errors import BadPage
-from crawl.html import extract_paragraphs
-from crawl.paragraphs import drop_reason
+from wikisum.crawl.errors import BadPage
+from wikisum.crawl.html import extract_paragraphs
+from wikisum.crawl.paragraphs import drop_reason
 
 Extractor = Callable[[bytes], str]
 

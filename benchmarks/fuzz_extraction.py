@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 from marked_pages import read_marked_pages
 
-from crawl.errors import BadPage
-from crawl.folding import fold
-from crawl.html import read_page
+from wikisum.crawl.errors import BadPage
+from wikisum.crawl.folding import fold
+from wikisum.crawl.html import read_page
 
 MAX_SECONDS = 1.0
 SLOWEST = 5

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from crawl.errors import BadPage
-from crawl.html import read_page
+from wikisum.crawl.errors import BadPage
+from wikisum.crawl.html import read_page
 
 SENTENCE = "The bridge was opened in 1881, and carried trains until the line was closed. "
 PARAGRAPH = f"<p>{SENTENCE * 3}</p>"

@@ -25,12 +25,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
-from models.batches import SplitReader
-from models.bench import FIRST_TEXT_ID, token_count
-from models.configs import PRESETS
-from models.loader import Loader
-from models.plan import Lengths, Place, batches_from, epoch_batches
-from ranker.shards import split_shards
+from wikisum.models.batches import SplitReader
+from wikisum.models.bench import FIRST_TEXT_ID, token_count
+from wikisum.models.configs import PRESETS
+from wikisum.models.loader import Loader
+from wikisum.models.plan import Lengths, Place, batches_from, epoch_batches
+from wikisum.ranker.shards import split_shards
 
 ROWS_A_FILE, ROWS_A_GROUP = 2_048, 512
 PRESET = PRESETS["ht-paper"]

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.configs import GLOBAL, ModelSettings
-from models.positions import sinusoids
+from wikisum.models.configs import GLOBAL, ModelSettings
+from wikisum.models.positions import sinusoids
 
 
 class PaddedGlobalLayer(nn.Module):

@@ -21,10 +21,10 @@ from typing import Any
 import torch
 
 from benchmarks.topics import TopicSettings, write_topics
-from ranker.evaluate import evaluate_ranking, markdown
-from ranker.rank import LEARNED
-from ranker.train import PRESETS, train
-from ranker.training_log import read_log
+from wikisum.ranker.evaluate import evaluate_ranking, markdown
+from wikisum.ranker.rank import LEARNED
+from wikisum.ranker.train import PRESETS, train
+from wikisum.ranker.training_log import read_log
 
 METHODS = ["random", "tfidf", "tfidf_cosine", "textrank", "lexrank", "sumbasic", "oracle"]
 

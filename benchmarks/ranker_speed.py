@@ -29,11 +29,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
-from ranker.batches import Place, ahead, read_pool, training_batches
-from ranker.lstm import RankerSettings
-from ranker.score import pool_logits
-from ranker.shards import row_groups, split_shards
-from ranker.train import PRESETS, Fit, FitSettings
+from wikisum.ranker.batches import Place, ahead, read_pool, training_batches
+from wikisum.ranker.lstm import RankerSettings
+from wikisum.ranker.score import pool_logits
+from wikisum.ranker.shards import row_groups, split_shards
+from wikisum.ranker.train import PRESETS, Fit, FitSettings
 
 VOCABULARY = 32_000
 ARTICLES = 128

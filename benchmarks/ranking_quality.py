@@ -24,8 +24,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
-from ranker.evaluate import evaluate_ranking, markdown
-from ranker.train import PRESETS, train
+from wikisum.ranker.evaluate import evaluate_ranking, markdown
+from wikisum.ranker.train import PRESETS, train
 
 Row = dict[str, Any]
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from graphs.discourse import discourse_graph
-from graphs.similarity import similarity_graph
-from ranker.rank import METHODS, rank
+from wikisum.graphs.discourse import discourse_graph
+from wikisum.graphs.similarity import similarity_graph
+from wikisum.ranker.rank import METHODS, rank
 
 PARAGRAPHS = 525
 WORDS = 70

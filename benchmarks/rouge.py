@@ -16,7 +16,7 @@ from importlib import metadata
 from typing import Any
 
 from benchmarks.ranking_speed import made_up_text, milliseconds
-from ranker.rouge import rouge, rouge2_recall, rougel_recall
+from wikisum.ranker.rouge import rouge, rouge2_recall, rougel_recall
 
 PAIRS = 300
 KINDS = ("rouge1", "rouge2", "rougeL", "rougeLsum")

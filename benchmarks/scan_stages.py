@@ -15,17 +15,17 @@ from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import bytes_to_str, detect_encoding
 from warcio.archiveiterator import ArchiveIterator
 
-from crawl.charset import to_utf8
-from crawl.language import detect
-from crawl.limits import check_markup, check_size
-from crawl.main_text import fast_text
-from crawl.paragraphs import drop_reason, split_long
-from crawl.url_filter import UrlFilter
-from crawl.urls import canonical_url
-from crawl.warc import Capture, read_captures
-from pipeline.filter_urls import is_wanted, load_filter
-from pipeline.records import DOCUMENT, Document
-from pipeline.shards import ShardWriter
+from wikisum.crawl.charset import to_utf8
+from wikisum.crawl.language import detect
+from wikisum.crawl.limits import check_markup, check_size
+from wikisum.crawl.main_text import fast_text
+from wikisum.crawl.paragraphs import drop_reason, split_long
+from wikisum.crawl.url_filter import UrlFilter
+from wikisum.crawl.urls import canonical_url
+from wikisum.crawl.warc import Capture, read_captures
+from wikisum.pipeline.filter_urls import is_wanted, load_filter
+from wikisum.pipeline.records import DOCUMENT, Document
+from wikisum.pipeline.shards import ShardWriter
 
 LANGUAGE = "en"
 

@@ -27,22 +27,22 @@ import psutil
 
 from benchmarks.clones import collect
 from benchmarks.real_run import measured
-from crawl.clone_sketch import clone_scores, section_sketches, sketch
-from crawl.errors import BadPage, BadUrl
-from crawl.page_fields import PageFields, read_fields
-from crawl.phrases import WordHashes, build_index, prefix_hashes, search_terms
-from crawl.urls import canonical_url, is_wikipedia
-from crawl.warc import Capture, read_captures
-from pipeline import files
-from pipeline.array_files import read_arrays, write_arrays
-from pipeline.cli import main as wikisum
-from pipeline.options import RemoteSettings, SearchSettings
-from pipeline.plan_scan import FileShare
-from pipeline.progress import Ticker
-from pipeline.remote import Access
-from pipeline.search_pages import FindCandidates, StoredStatistics
-from ranker.query_index import PartBuilder, QueryIndex, merge
-from ranker.search import Searcher, StatisticsCounter, page_terms
+from wikisum.crawl.clone_sketch import clone_scores, section_sketches, sketch
+from wikisum.crawl.errors import BadPage, BadUrl
+from wikisum.crawl.page_fields import PageFields, read_fields
+from wikisum.crawl.phrases import WordHashes, build_index, prefix_hashes, search_terms
+from wikisum.crawl.urls import canonical_url, is_wikipedia
+from wikisum.crawl.warc import Capture, read_captures
+from wikisum.pipeline import files
+from wikisum.pipeline.array_files import read_arrays, write_arrays
+from wikisum.pipeline.cli import main as wikisum
+from wikisum.pipeline.options import RemoteSettings, SearchSettings
+from wikisum.pipeline.plan_scan import FileShare
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.remote import Access
+from wikisum.pipeline.search_pages import FindCandidates, StoredStatistics
+from wikisum.ranker.query_index import PartBuilder, QueryIndex, merge
+from wikisum.ranker.search import Searcher, StatisticsCounter, page_terms
 
 PARTS = ("matchers", "search", "command", "recall", "clones")
 FREQUENT_WORDS = 20_000

@@ -24,18 +24,18 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from benchmarks.padded_transformer import PaddedTransformer
-from models.batches import Batch, SplitReader
-from models.beam import beam_search
-from models.bench import token_count, train_step
-from models.blocking import NEVER_WRITTEN
-from models.configs import PRESETS, SourceSettings
-from models.packing import spread
-from models.plan import Place, batches_from
-from models.search import SearchSettings
-from models.summarizer import Memory, Summarizer
-from models.train import Model
-from ranker.shards import find_vocab, split_shards
-from ranker.vocab import BEGIN, END, load_model
+from wikisum.models.batches import Batch, SplitReader
+from wikisum.models.beam import beam_search
+from wikisum.models.bench import token_count, train_step
+from wikisum.models.blocking import NEVER_WRITTEN
+from wikisum.models.configs import PRESETS, SourceSettings
+from wikisum.models.packing import spread
+from wikisum.models.plan import Place, batches_from
+from wikisum.models.search import SearchSettings
+from wikisum.models.summarizer import Memory, Summarizer
+from wikisum.models.train import Model
+from wikisum.ranker.shards import find_vocab, split_shards
+from wikisum.ranker.vocab import BEGIN, END, load_model
 
 ROWS = {
     "limits": "padded to the limits, fp32",

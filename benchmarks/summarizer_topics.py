@@ -25,7 +25,7 @@ THREADS = {"OMP_NUM_THREADS": "1"}
 def wikisum(*words: object) -> float:
     """Run a command to its end; the CPU seconds that it took. Raises CalledProcessError."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    command = [sys.executable, "-m", "pipeline.cli", *map(str, words)]
+    command = [sys.executable, "-m", "wikisum", *map(str, words)]
     subprocess.run(command, check=True, env={**os.environ, **THREADS}, stdout=sys.stderr)
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 

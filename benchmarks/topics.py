@@ -26,12 +26,12 @@ import pyarrow.parquet as pq
 import sentencepiece
 
 from benchmarks.topic_words import ALIASES_OF_KIND, FACTS, FILLERS, NAMES, REPEATS
-from crawl.titles import article_id
-from graphs.discourse import discourse_graph
-from graphs.similarity import similarity_graph
-from pipeline.records import EXAMPLE, SPLITS, Example, Paragraph, Reference, to_table
-from ranker.rouge import rouge2_recall
-from ranker.vocab import load_model, train_vocab
+from wikisum.crawl.titles import article_id
+from wikisum.graphs.discourse import discourse_graph
+from wikisum.graphs.similarity import similarity_graph
+from wikisum.pipeline.records import EXAMPLE, SPLITS, Example, Paragraph, Reference, to_table
+from wikisum.ranker.rouge import rouge2_recall
+from wikisum.ranker.vocab import load_model, train_vocab
 
 PLACES = ("early", "late", "anywhere")
 MOST_ARTICLES = len(NAMES) * (len(NAMES) - 1)

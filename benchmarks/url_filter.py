@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 import psutil
 
-from crawl.urls import canonical_url, url_key
-from pipeline.filter_urls import FILTER, KEYS_FOLDER, BuildFilter, load_filter
-from pipeline.progress import Ticker
+from wikisum.crawl.urls import canonical_url, url_key
+from wikisum.pipeline.filter_urls import FILTER, KEYS_FOLDER, BuildFilter, load_filter
+from wikisum.pipeline.progress import Ticker
 
 FILES = 560
 LOOKUPS = 1_000_000

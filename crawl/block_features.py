@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crawl.blocks import Blocks
-from crawl.hints import BIT_NAMES
+from wikisum.crawl.blocks import Blocks
+from wikisum.crawl.hints import BIT_NAMES
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
-from crawl.folding import fold
-from crawl.hints import BIT_BY_TAG, hints
+from wikisum.crawl.folding import fold
+from wikisum.crawl.hints import BIT_BY_TAG, hints
 
 _TEXT, _BLOCK, _INLINE, _LINK, _BREAK, _BOX, _LEFT_OUT = range(7)
 _LEFT_OUT_TAGS = (

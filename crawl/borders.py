@@ -7,9 +7,9 @@ records that follow each other for longer than that are records of the file.
 
 from typing import BinaryIO
 
-from crawl.errors import BadRecord
-from crawl.members import MemberReader
-from crawl.record_heads import STARTS, read_head
+from wikisum.crawl.errors import BadRecord
+from wikisum.crawl.members import MemberReader
+from wikisum.crawl.record_heads import STARTS, read_head
 
 CERTAIN_BYTES = 1 << 18
 

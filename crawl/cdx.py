@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 from urllib.parse import urljoin
 
-from crawl.errors import BadLine, BadRecord
-from crawl.http import check_type
+from wikisum.crawl.errors import BadLine, BadRecord
+from wikisum.crawl.http import check_type
 
 MAX_BLOCK_BYTES = 64 << 20
 _STAMP = re.compile(r"\d{4,14}", re.ASCII)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from crawl.phrases import BREAK, Hashes
+from wikisum.crawl.phrases import BREAK, Hashes
 
 Sketch = NDArray[np.uint32]
 

@@ -10,7 +10,7 @@ are 0.998 each where the literal rule has 0.83 and 1.0 (benchmarks/clones.md).
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from crawl.tokens import terms
+from wikisum.crawl.tokens import terms
 
 SHINGLE_WORDS = {"calibrated": 2, "literal": 1}
 MIN_SECTION_SHINGLES = {"calibrated": 30, "literal": 1}

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from crawl.cdx import Block, parse_block
-from crawl.errors import BadLine
+from wikisum.crawl.cdx import Block, parse_block
+from wikisum.crawl.errors import BadLine
 
 Read = Callable[[int, int], bytes]  # (offset, length) -> bytes, fewer only at the end of the file
 

@@ -10,7 +10,7 @@ from xml.parsers import expat
 
 import zstandard
 
-from crawl.errors import BadArticle, BadLine
+from wikisum.crawl.errors import BadArticle, BadLine
 
 MAX_ARTICLE_CHARS = 10_000_000
 _BLOCK_BYTES = 1 << 18

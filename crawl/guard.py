@@ -60,7 +60,7 @@ class Guard:
         if self._child is None or self._child.poll() is not None:
             self.close()
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "crawl.guard", self._function],
+                [sys.executable, "-m", "wikisum.crawl.guard", self._function],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,  # or it would hold open what its parent redirects

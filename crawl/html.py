@@ -4,14 +4,14 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from crawl.charset import to_utf8
-from crawl.errors import BadPage
-from crawl.folding import fold
-from crawl.language import detect
-from crawl.limits import check_markup, check_size
-from crawl.main_text import fast_text
-from crawl.soup import soup_text
-from crawl.trafilatura_text import trafilatura_text
+from wikisum.crawl.charset import to_utf8
+from wikisum.crawl.errors import BadPage
+from wikisum.crawl.folding import fold
+from wikisum.crawl.language import detect
+from wikisum.crawl.limits import check_markup, check_size
+from wikisum.crawl.main_text import fast_text
+from wikisum.crawl.soup import soup_text
+from wikisum.crawl.trafilatura_text import trafilatura_text
 
 # UTF-8 -> (title, paragraphs)
 EXTRACTORS: dict[str, Callable[[bytes], tuple[str, list[str]]]] = {

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import brotli
 import zstandard
 
-from crawl.errors import BadRecord
+from wikisum.crawl.errors import BadRecord
 
 _STATUS = re.compile(rb"\s*HTTP(?:/[\d.]+)?[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w:.\-]+)", re.IGNORECASE)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
-from crawl.errors import BadLine
+from wikisum.crawl.errors import BadLine
 
 MAX_ENTRY_CHARS = 64 << 20
 _BLOCK_BYTES = 1 << 20

@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from crawl.errors import BadPage
+from wikisum.crawl.errors import BadPage
 
 MAX_PAGE_BYTES = 8 << 20
 MAX_TAGS = 100_000

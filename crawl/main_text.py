@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crawl.block_features import NUMBER_NAMES, Features, Floats, features
-from crawl.blocks import Blocks, read_blocks
-from crawl.hints import BIT_NAMES
+from wikisum.crawl.block_features import NUMBER_NAMES, Features, Floats, features
+from wikisum.crawl.blocks import Blocks, read_blocks
+from wikisum.crawl.hints import BIT_NAMES
 
 MODEL_FILE = Path(__file__).with_name("main_text.json")
 TINY_PAGE_CHARS = 250

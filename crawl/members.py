@@ -3,7 +3,7 @@
 import re
 from typing import Any, BinaryIO
 
-from crawl.decoders import (
+from wikisum.crawl.decoders import (
     DECODING_ERRORS,
     PIECE_BYTES,
     Plain,
@@ -11,7 +11,7 @@ from crawl.decoders import (
     read_dictionary,
     salvage,
 )
-from crawl.errors import BadRecord
+from wikisum.crawl.errors import BadRecord
 
 BLOCK_BYTES = 1 << 16
 KEPT_BYTES = 1 << 20  # how far back a lost record is looked for

@@ -2,9 +2,9 @@
 
 import io
 
-from crawl.errors import BadUrl
-from crawl.urls import canonical_url
-from crawl.warc import Capture, Rejected, read_captures
+from wikisum.crawl.errors import BadUrl
+from wikisum.crawl.urls import canonical_url
+from wikisum.crawl.warc import Capture, Rejected, read_captures
 
 
 def read_record(

@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-from crawl.blocks import Blocks, read_blocks
-from crawl.charset import to_utf8
-from crawl.errors import BadPage
-from crawl.folding import fold
-from crawl.language import detect
-from crawl.limits import check_markup, check_size
-from crawl.main_text import default_model, main_blocks
+from wikisum.crawl.blocks import Blocks, read_blocks
+from wikisum.crawl.charset import to_utf8
+from wikisum.crawl.errors import BadPage
+from wikisum.crawl.folding import fold
+from wikisum.crawl.language import detect
+from wikisum.crawl.limits import check_markup, check_size
+from wikisum.crawl.main_text import default_model, main_blocks
 
 HEADING_TAGS = frozenset(("h1", "h2", "h3"))
 MAX_TITLE_CHARS = 200

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from crawl.tokens import terms
+from wikisum.crawl.tokens import terms
 
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.int64]

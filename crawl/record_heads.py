@@ -3,9 +3,9 @@
 import re
 from typing import NamedTuple
 
-from crawl.errors import BadRecord
-from crawl.http import parse_headers
-from crawl.members import START_BYTES, MemberReader
+from wikisum.crawl.errors import BadRecord
+from wikisum.crawl.http import parse_headers
+from wikisum.crawl.members import START_BYTES, MemberReader
 
 MAX_HEAD_BYTES = 1 << 16
 _HEAD_ENDS = (b"\n\r\n", b"\n\n")

@@ -6,7 +6,7 @@ import warnings
 from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
 from bs4.element import NavigableString, PreformattedString, Tag
 
-from crawl.folding import fold
+from wikisum.crawl.folding import fold
 
 BLOCK_TAGS = frozenset((
     "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from crawl.urls import resolve_dots, url_parts, without_asp_session
+from wikisum.crawl.urls import resolve_dots, url_parts, without_asp_session
 
 _ASCII_ESCAPE = re.compile(r"%([0-7][0-9a-f])")
 _TO_ESCAPE = re.compile(r"[\x00-\x20#]|%(?![89a-f][0-9a-f])")

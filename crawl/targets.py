@@ -6,8 +6,8 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import idna
 
-from crawl.addresses import literal_address
-from crawl.errors import BadUrl
+from wikisum.crawl.addresses import literal_address
+from wikisum.crawl.errors import BadUrl
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_TARGET_CHARS = 8192

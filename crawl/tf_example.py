@@ -10,7 +10,7 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 from google.protobuf.message import DecodeError
 
-from crawl.errors import BadRecord
+from wikisum.crawl.errors import BadRecord
 
 _PACKAGE = "wikisum"
 

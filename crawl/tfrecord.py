@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 
 import google_crc32c
 
-from crawl.errors import BadRecord
+from wikisum.crawl.errors import BadRecord
 
 MAX_RECORD_BYTES = 256 << 20
 _HEAD = struct.Struct("<QI")

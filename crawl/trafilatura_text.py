@@ -2,7 +2,7 @@
 
 from selectolax.lexbor import LexborHTMLParser
 
-from crawl.folding import fold
+from wikisum.crawl.folding import fold
 
 
 def trafilatura_text(html: bytes) -> tuple[str, list[str]]:

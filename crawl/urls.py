@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import idna
 
-from crawl.errors import BadUrl
+from wikisum.crawl.errors import BadUrl
 
 MAX_URL_CHARS = 4096
 

@@ -9,9 +9,9 @@ import hashlib
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
-from crawl.digests import is_digest_of
-from crawl.errors import BadRecord
-from crawl.http import (
+from wikisum.crawl.digests import is_digest_of
+from wikisum.crawl.errors import BadRecord
+from wikisum.crawl.http import (
     check_type,
     content_type,
     decode_body,
@@ -19,8 +19,8 @@ from crawl.http import (
     parse_response,
     unchunk,
 )
-from crawl.members import MemberReader
-from crawl.record_heads import MAX_HEAD_BYTES, PAGES, STARTS, Head, read_head
+from wikisum.crawl.members import MemberReader
+from wikisum.crawl.record_heads import MAX_HEAD_BYTES, PAGES, STARTS, Head, read_head
 
 
 class Capture(NamedTuple):

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
-from crawl.errors import BadLine, BadRecord
-from crawl.folding import encodable, fold
-from crawl.json_entries import json_entries
-from crawl.tf_example import bytes_features
-from crawl.tfrecord import read_tfrecords
+from wikisum.crawl.errors import BadLine, BadRecord
+from wikisum.crawl.folding import encodable, fold
+from wikisum.crawl.json_entries import json_entries
+from wikisum.crawl.tf_example import bytes_features
+from wikisum.crawl.tfrecord import read_tfrecords
 
 _SHARD = re.compile(r"-(\d+)-of-(\d+)$")
 

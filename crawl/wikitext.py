@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import mwparserfromhell
 from mwparserfromhell import nodes
 
-from crawl.errors import BadArticle
-from crawl.guard import Guard, GuardedCallFailed
-from crawl.templates import template_text
-from crawl.urls import canonical_urls
+from wikisum.crawl.errors import BadArticle
+from wikisum.crawl.guard import Guard, GuardedCallFailed
+from wikisum.crawl.templates import template_text
+from wikisum.crawl.urls import canonical_urls
 
 DEADLINE_SECONDS = 30.0
 MAX_UNBALANCED = 40
@@ -124,7 +124,7 @@ def parse_article(title: str, text: str) -> Article:
 
 @cache
 def _guard() -> Guard:
-    guard = Guard("crawl.wikitext:parse_plain", DEADLINE_SECONDS)
+    guard = Guard("wikisum.crawl.wikitext:parse_plain", DEADLINE_SECONDS)
     atexit.register(guard.close)
     return guard
 

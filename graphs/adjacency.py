@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from graphs.edges import Edges
+from wikisum.graphs.edges import Edges
 
 
 def sparse_adjacency(edges: Edges, size: int) -> sparse.csr_matrix:

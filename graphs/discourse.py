@@ -7,9 +7,9 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 from scipy import sparse
 
-from graphs.edges import Edges, sorted_edges
-from graphs.entities import paragraph_entities
-from ranker.cosines import term_counts
+from wikisum.graphs.edges import Edges, sorted_edges
+from wikisum.graphs.entities import paragraph_entities
+from wikisum.ranker.cosines import term_counts
 
 ENTITY_WEIGHT = 0.2
 MARKER_WEIGHT = 1.0

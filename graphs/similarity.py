@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from crawl.tokens import terms
-from graphs.edges import Edges, sorted_edges
-from ranker.cosines import similar_pairs, tfidf_vectors
+from wikisum.crawl.tokens import terms
+from wikisum.graphs.edges import Edges, sorted_edges
+from wikisum.ranker.cosines import similar_pairs, tfidf_vectors
 
 
 def similarity_graph(paragraphs: Sequence[str], threshold: float = 0.2) -> Edges:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.packing import gathered, laid_flat, spread
-from models.products import Linear, linear
+from wikisum.models.packing import gathered, laid_flat, spread
+from wikisum.models.products import Linear, linear
 
 
 class Attention(nn.Module):

@@ -6,10 +6,10 @@ Each is as long as the gold lead, in words, as in table 2 of Liu & Lapata 2019.
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from models.summary_files import ReadParagraph, Summary
-from ranker.rank import METHODS, rank
-from ranker.select import extractive_summary, lead_summary
-from ranker.shards import read_group, row_groups, split_shards
+from wikisum.models.summary_files import ReadParagraph, Summary
+from wikisum.ranker.rank import METHODS, rank
+from wikisum.ranker.select import extractive_summary, lead_summary
+from wikisum.ranker.shards import read_group, row_groups, split_shards
 
 LEAD = "lead"
 BASELINES = (LEAD, *METHODS)

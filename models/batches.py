@@ -10,15 +10,15 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from graphs.adjacency import adjacency
-from graphs.edges import Edges
-from models.configs import ModelSettings, SourceSettings
-from models.packing import Source, pack
-from models.plan import LANES, POOL_ROWS, Lengths
-from models.sources import Examples, Ids, readable, source_lengths, source_of
-from ranker.ragged import Ints, from_arrow
-from ranker.shards import RowGroup, Shard, read_group, row_groups
-from ranker.vocab import BEGIN, END, PAD
+from wikisum.graphs.adjacency import adjacency
+from wikisum.graphs.edges import Edges
+from wikisum.models.configs import ModelSettings, SourceSettings
+from wikisum.models.packing import Source, pack
+from wikisum.models.plan import LANES, POOL_ROWS, Lengths
+from wikisum.models.sources import Examples, Ids, readable, source_lengths, source_of
+from wikisum.ranker.ragged import Ints, from_arrow
+from wikisum.ranker.shards import RowGroup, Shard, read_group, row_groups
+from wikisum.ranker.vocab import BEGIN, END, PAD
 
 _IDS = ("title_ids", "lead_ids", "paragraph_ids")
 

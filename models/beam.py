@@ -10,11 +10,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from models.blocking import Blocker
-from models.packing import Source
-from models.search import Found, SearchSettings
-from models.summarizer import Summarizer
-from ranker.vocab import BEGIN, END, PAD
+from wikisum.models.blocking import Blocker
+from wikisum.models.packing import Source
+from wikisum.models.search import Found, SearchSettings
+from wikisum.models.summarizer import Summarizer
+from wikisum.ranker.vocab import BEGIN, END, PAD
 
 
 class _Hypotheses(NamedTuple):

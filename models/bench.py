@@ -17,14 +17,14 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from models.batches import Batch, collate
-from models.beam import beam_search
-from models.configs import PRESETS
-from models.curve import peak_memory_bytes
-from models.flops import training_flops
-from models.search import SearchSettings
-from models.summarizer import Summarizer, parameter_count
-from models.train import Model, is_out_of_memory
+from wikisum.models.batches import Batch, collate
+from wikisum.models.beam import beam_search
+from wikisum.models.configs import PRESETS
+from wikisum.models.curve import peak_memory_bytes
+from wikisum.models.flops import training_flops
+from wikisum.models.search import SearchSettings
+from wikisum.models.summarizer import Summarizer, parameter_count
+from wikisum.models.train import Model, is_out_of_memory
 
 FIRST_TEXT_ID = 6
 

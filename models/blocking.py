@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-from models.search import SearchSettings
-from ranker.vocab import BEGIN, END, END_OF_PARAGRAPH, END_OF_TITLE, PAD, UNKNOWN
+from wikisum.models.search import SearchSettings
+from wikisum.ranker.vocab import BEGIN, END, END_OF_PARAGRAPH, END_OF_TITLE, PAD, UNKNOWN
 
 NEVER_WRITTEN = (PAD, UNKNOWN, BEGIN, END_OF_TITLE, END_OF_PARAGRAPH)
 

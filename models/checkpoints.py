@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from models.configs import RunSettings, from_json, to_json
-from ranker.runs import LAST, SETTINGS, VOCAB, load_checkpoint, save_checkpoint
-from ranker.training_log import read_log
-from ranker.whole_files import write_json, write_whole
+from wikisum.models.configs import RunSettings, from_json, to_json
+from wikisum.ranker.runs import LAST, SETTINGS, VOCAB, load_checkpoint, save_checkpoint
+from wikisum.ranker.training_log import read_log
+from wikisum.ranker.whole_files import write_json, write_whole
 
 KIND = "summarizer"
 BEST_FOLDER = "best"

@@ -12,9 +12,9 @@ from typing import NamedTuple, Self, TextIO
 import torch
 from torch import Tensor
 
-from models.distributed import Team
-from ranker.progress import clock
-from ranker.training_log import TrainingLog
+from wikisum.models.distributed import Team
+from wikisum.ranker.progress import clock
+from wikisum.ranker.training_log import TrainingLog
 
 _LIVE_LINE_EVERY_SECONDS = 1.0
 _PLAIN_LINE_EVERY_SECONDS = 10.0

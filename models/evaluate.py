@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
-from models.baselines import BASELINES
-from models.metrics import METRICS, PERPLEXITY, summary_parts
-from models.significance import Floats, bootstrap, interval, randomisation_p, ratios
-from models.summary_files import BadSummaries
-from models.systems import System, baseline_systems, file_systems
-from ranker.progress import ProgressLine
+from wikisum.models.baselines import BASELINES
+from wikisum.models.metrics import METRICS, PERPLEXITY, summary_parts
+from wikisum.models.significance import Floats, bootstrap, interval, randomisation_p, ratios
+from wikisum.models.summary_files import BadSummaries
+from wikisum.models.systems import System, baseline_systems, file_systems
+from wikisum.ranker.progress import ProgressLine
 
 KEYS = tuple(metric.key for metric in METRICS)
 _MOST_LOG = 700.0  # exp of more is no float

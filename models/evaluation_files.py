@@ -5,11 +5,11 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from models.evaluate import Evaluation
-from models.page import html_page
-from models.systems import System
-from models.tables import csv_text, examples_csv, markdown, plain_values
-from ranker.whole_files import write_json, write_whole
+from wikisum.models.evaluate import Evaluation
+from wikisum.models.page import html_page
+from wikisum.models.systems import System
+from wikisum.models.tables import csv_text, examples_csv, markdown, plain_values
+from wikisum.ranker.whole_files import write_json, write_whole
 
 
 def write_evaluation(out: Path, evaluation: Evaluation, systems: Sequence[System]) -> None:

@@ -5,11 +5,11 @@ Title and ranked paragraphs are one long sequence; letters as in `packing.py`, W
 
 from torch import Tensor, nn
 
-from models.configs import ModelSettings
-from models.dropout import Dropout
-from models.layers import LocalLayer
-from models.packing import Source
-from models.positions import sinusoids
+from wikisum.models.configs import ModelSettings
+from wikisum.models.dropout import Dropout
+from wikisum.models.layers import LocalLayer
+from wikisum.models.packing import Source
+from wikisum.models.positions import sinusoids
 
 
 class FlatEncoder(nn.Module):

@@ -7,7 +7,7 @@ target tokens.
 
 from collections.abc import Sequence
 
-from models.configs import LOCAL, ModelSettings
+from wikisum.models.configs import LOCAL, ModelSettings
 
 
 def training_flops(

@@ -6,12 +6,12 @@ Letters as in `packing.py`, and W width, Z pooling heads, D width of a head.
 import torch
 from torch import Tensor, nn
 
-from models.configs import GLOBAL, ModelSettings
-from models.dropout import Dropout
-from models.layers import NORM_EPSILON, FeedForward, LocalLayer, Residual
-from models.packing import Source, gathered, spread
-from models.positions import sinusoids
-from models.products import Linear
+from wikisum.models.configs import GLOBAL, ModelSettings
+from wikisum.models.dropout import Dropout
+from wikisum.models.layers import NORM_EPSILON, FeedForward, LocalLayer, Residual
+from wikisum.models.packing import Source, gathered, spread
+from wikisum.models.positions import sinusoids
+from wikisum.models.products import Linear
 
 
 class MultiHeadPooling(nn.Module):

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from models.attention import Attention
-from models.configs import ModelSettings
-from models.dropout import Dropout
-from models.packing import Source, spread
-from models.products import Linear
+from wikisum.models.attention import Attention
+from wikisum.models.configs import ModelSettings
+from wikisum.models.dropout import Dropout
+from wikisum.models.packing import Source, spread
+from wikisum.models.products import Linear
 
 NORM_EPSILON = 1e-6
 KeysValues = tuple[Tensor, Tensor]

@@ -8,11 +8,11 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from models.batches import SplitReader
-from models.distributed import Team
-from models.plan import Lengths
-from ranker.progress import ProgressLine
-from ranker.whole_files import write_whole
+from wikisum.models.batches import SplitReader
+from wikisum.models.distributed import Team
+from wikisum.models.plan import Lengths
+from wikisum.ranker.progress import ProgressLine
+from wikisum.ranker.whole_files import write_whole
 
 
 def kept_lengths(reader: SplitReader, cache: Path, team: Team, to: TextIO) -> Lengths:

@@ -8,9 +8,9 @@ from multiprocessing import resource_tracker
 import torch
 from torch.utils.data import DataLoader
 
-from models.batches import Batch, SplitReader
-from models.parcels import Parcel, parcel
-from ranker.ragged import Ints
+from wikisum.models.batches import Batch, SplitReader
+from wikisum.models.parcels import Parcel, parcel
+from wikisum.ranker.ragged import Ints
 
 BATCHES_AHEAD = 4  # of each worker
 

@@ -6,8 +6,8 @@ number of subwords. So one way to resample serves all of them (`models/significa
 
 from typing import NamedTuple
 
-from models.summary_files import Summary
-from ranker.copying import (
+from wikisum.models.summary_files import Summary
+from wikisum.ranker.copying import (
     copied_share,
     fragment_coverage,
     fragment_density,
@@ -15,8 +15,8 @@ from ranker.copying import (
     novel_share,
     repeated_share,
 )
-from ranker.rouge import rouge
-from ranker.sentences import sentences
+from wikisum.ranker.rouge import rouge
+from wikisum.ranker.sentences import sentences
 
 Part = tuple[float, float]
 ABSENT: Part = (0.0, 0.0)

@@ -14,13 +14,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from models.evaluate import Evaluation
-from models.metrics import METRICS
-from models.significance import ratios
-from models.summary_files import Summary
-from models.systems import System
-from models.tables import difference_rows, figure_rows, notes, sources
-from ranker.copying import copied_runs, match_texts, word_spans
+from wikisum.models.evaluate import Evaluation
+from wikisum.models.metrics import METRICS
+from wikisum.models.significance import ratios
+from wikisum.models.summary_files import Summary
+from wikisum.models.systems import System
+from wikisum.models.tables import difference_rows, figure_rows, notes, sources
+from wikisum.ranker.copying import copied_runs, match_texts, word_spans
 
 TEMPLATE = "page.html"
 _NOT_LISTED = -1

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from models.batches import Batch
-from models.packing import Source
+from wikisum.models.batches import Batch
+from wikisum.models.packing import Source
 
 _OWN = len(Batch._fields) - 1  # tensors of a batch besides its source's
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from models.configs import SourceSettings
-from ranker.ragged import Ints, Ragged, gathered
-from ranker.vocab import END, END_OF_PARAGRAPH, END_OF_TITLE, UNKNOWN
+from wikisum.models.configs import SourceSettings
+from wikisum.ranker.ragged import Ints, Ragged, gathered
+from wikisum.ranker.vocab import END, END_OF_PARAGRAPH, END_OF_TITLE, UNKNOWN
 
 Ids = npt.NDArray[np.uint16]
 

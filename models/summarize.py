@@ -12,24 +12,24 @@ import sentencepiece
 import torch
 from torch import Tensor
 
-from graphs.adjacency import adjacency
-from graphs.edges import Edges, permute
-from models.batches import Batch, SplitReader, collate
-from models.beam import beam_search
-from models.checkpoints import Chosen, choose, vocab_path
-from models.configs import SourceSettings
-from models.lengths import reader_key
-from models.packing import Source, gathered
-from models.plan import token_batches
-from models.sampling import sample
-from models.search import Found, SearchSettings
-from models.sources import source_of
-from models.summarizer import Memory, Summarizer
-from models.summary_files import ReadParagraph, Summary
-from ranker.ragged import Ints
-from ranker.runs import load_vocab
-from ranker.shards import read_group
-from ranker.vocab import END, END_OF_PARAGRAPH, PAD
+from wikisum.graphs.adjacency import adjacency
+from wikisum.graphs.edges import Edges, permute
+from wikisum.models.batches import Batch, SplitReader, collate
+from wikisum.models.beam import beam_search
+from wikisum.models.checkpoints import Chosen, choose, vocab_path
+from wikisum.models.configs import SourceSettings
+from wikisum.models.lengths import reader_key
+from wikisum.models.packing import Source, gathered
+from wikisum.models.plan import token_batches
+from wikisum.models.sampling import sample
+from wikisum.models.search import Found, SearchSettings
+from wikisum.models.sources import source_of
+from wikisum.models.summarizer import Memory, Summarizer
+from wikisum.models.summary_files import ReadParagraph, Summary
+from wikisum.ranker.ragged import Ints
+from wikisum.ranker.runs import load_vocab
+from wikisum.ranker.shards import read_group
+from wikisum.ranker.vocab import END, END_OF_PARAGRAPH, PAD
 
 COMMAS = (",", "▁,")
 CHUNK_ROWS = 64  # sorted by length together, and written at once

@@ -11,14 +11,14 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
-from models.configs import ModelSettings
-from models.dropout import Dropout
-from models.flat_transformer import FlatEncoder
-from models.hierarchical_transformer import HierarchicalEncoder
-from models.layers import NORM_EPSILON, DecoderLayer, KeysValues, Places
-from models.packing import Source, spread
-from models.positions import sinusoids
-from models.products import linear
+from wikisum.models.configs import ModelSettings
+from wikisum.models.dropout import Dropout
+from wikisum.models.flat_transformer import FlatEncoder
+from wikisum.models.hierarchical_transformer import HierarchicalEncoder
+from wikisum.models.layers import NORM_EPSILON, DecoderLayer, KeysValues, Places
+from wikisum.models.packing import Source, spread
+from wikisum.models.positions import sinusoids
+from wikisum.models.products import linear
 
 ENCODERS: dict[str, type[FlatEncoder] | type[HierarchicalEncoder]] = {
     "ft": FlatEncoder,

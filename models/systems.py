@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from models.baselines import baseline_summaries
-from models.summary_files import BadSummaries, Summary, count_summaries, read_summaries
-from ranker.shards import row_groups, split_shards
+from wikisum.models.baselines import baseline_summaries
+from wikisum.models.summary_files import BadSummaries, Summary, count_summaries, read_summaries
+from wikisum.ranker.shards import row_groups, split_shards
 
 
 class System(NamedTuple):

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from models.evaluate import Difference, Evaluation, Figure
-from models.metrics import COLUMNS, METRICS, Metric
-from models.significance import ratios
+from wikisum.models.evaluate import Difference, Evaluation, Figure
+from wikisum.models.metrics import COLUMNS, METRICS, Metric
+from wikisum.models.significance import ratios
 
 _BY_KEY = {metric.key: metric for metric in COLUMNS}
 _INTERVALS_FOR = tuple(metric.key for metric in METRICS if metric.is_compared)

@@ -19,8 +19,8 @@ import torch
 from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from models.batches import Batch, SplitReader
-from models.checkpoints import (
+from wikisum.models.batches import Batch, SplitReader
+from wikisum.models.checkpoints import (
     Best,
     best_of,
     forget_others,
@@ -29,17 +29,17 @@ from models.checkpoints import (
     save_progress,
     validations,
 )
-from models.configs import RunSettings, TrainSettings, from_json
-from models.curve import Curve, Pending, Taken
-from models.distributed import Team
-from models.lengths import fingerprint, kept_lengths
-from models.loader import Loader
-from models.loss import Loss, cross_entropy
-from models.plan import Lengths, Place, batches_from, batches_in_turn
-from models.schedule import learning_rate
-from models.summarizer import Summarizer
-from ranker.ragged import Ints
-from ranker.runs import LAST
+from wikisum.models.configs import RunSettings, TrainSettings, from_json
+from wikisum.models.curve import Curve, Pending, Taken
+from wikisum.models.distributed import Team
+from wikisum.models.lengths import fingerprint, kept_lengths
+from wikisum.models.loader import Loader
+from wikisum.models.loss import Loss, cross_entropy
+from wikisum.models.plan import Lengths, Place, batches_from, batches_in_turn
+from wikisum.models.schedule import learning_rate
+from wikisum.models.summarizer import Summarizer
+from wikisum.ranker.ragged import Ints
+from wikisum.ranker.runs import LAST
 
 _OUT_OF_MEMORY = re.compile("out of memory|allocate memory", re.IGNORECASE)
 

@@ -8,8 +8,8 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from models.summary_files import Summary
-from ranker.whole_files import write_whole
+from wikisum.models.summary_files import Summary
+from wikisum.ranker.whole_files import write_whole
 
 
 def write_summaries(

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pipeline import files
-from pipeline.shards import ShardFile
+from wikisum.pipeline import files
+from wikisum.pipeline.shards import ShardFile
 
 
 def write_arrays(out: str, path: str, arrays: Any) -> ShardFile:

@@ -5,13 +5,13 @@ from functools import cache
 from types import TracebackType
 from typing import Self
 
-from crawl.titles import normalise_title
-from pipeline import files
-from pipeline.options import ArticleSettings
-from pipeline.progress import Ticker
-from pipeline.records import ARTICLE, DROPPED, Article, Dropped
-from pipeline.shards import ShardWriter
-from pipeline.workspace import PartResult
+from wikisum.crawl.titles import normalise_title
+from wikisum.pipeline import files
+from wikisum.pipeline.options import ArticleSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import ARTICLE, DROPPED, Article, Dropped
+from wikisum.pipeline.shards import ShardWriter
+from wikisum.pipeline.workspace import PartResult
 
 STAGE = "articles"
 

@@ -5,8 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline import files
-from pipeline.workspace import Workspace
+from wikisum.pipeline import files
+from wikisum.pipeline.workspace import Workspace
 
 FOLDER = "aside"
 _NOTE = "note.json"

@@ -10,33 +10,33 @@ from collections import Counter
 from dataclasses import asdict, replace
 from typing import Any
 
-from crawl.dump import dump_language, open_dump
-from pipeline import files, report
-from pipeline.build_crawl import access_of
-from pipeline.build_pages import make_pages
-from pipeline.card import CARD, write_card
-from pipeline.encode_subwords import MODEL, EncodeShard, TrainVocab
-from pipeline.errors import JobFailed
-from pipeline.files import InputFile
-from pipeline.filter_urls import KEYS_FOLDER
-from pipeline.join_pages import SIZES_FOLDER, JoinPages
-from pipeline.link_paragraphs import LinkShard
-from pipeline.manifest import write_manifest
-from pipeline.options import (
+from wikisum.crawl.dump import dump_language, open_dump
+from wikisum.pipeline import files, report
+from wikisum.pipeline.build_crawl import access_of
+from wikisum.pipeline.build_pages import make_pages
+from wikisum.pipeline.card import CARD, write_card
+from wikisum.pipeline.encode_subwords import MODEL, EncodeShard, TrainVocab
+from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.filter_urls import KEYS_FOLDER
+from wikisum.pipeline.join_pages import SIZES_FOLDER, JoinPages
+from wikisum.pipeline.link_paragraphs import LinkShard
+from wikisum.pipeline.manifest import write_manifest
+from wikisum.pipeline.options import (
     SPLIT_TENTHS,
     ArticleSettings,
     LiveSettings,
     RemoteSettings,
     Settings,
 )
-from pipeline.origin import metadata_of, origin_of
-from pipeline.progress import Ticker
-from pipeline.read_articles import ReadDump, is_index, plan_parts
-from pipeline.read_wikisum import ReadWikisum, is_original, pair_files
-from pipeline.records import SPLITS
-from pipeline.run import Job, Stage, run_parts, run_stage
-from pipeline.want_pages import WantPages
-from pipeline.workspace import StageResult
+from wikisum.pipeline.origin import metadata_of, origin_of
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.read_articles import ReadDump, is_index, plan_parts
+from wikisum.pipeline.read_wikisum import ReadWikisum, is_original, pair_files
+from wikisum.pipeline.records import SPLITS
+from wikisum.pipeline.run import Job, Stage, run_parts, run_stage
+from wikisum.pipeline.want_pages import WantPages
+from wikisum.pipeline.workspace import StageResult
 
 JOINED, LINKED, EXAMPLES = ".work/joined", ".work/linked", "examples"
 ARTICLES_PER_SHARD = 4096

@@ -6,19 +6,19 @@ wanted/ -> sorted keys -> look up -> follow redirects -> captures/ -> documents/
 from dataclasses import asdict
 from typing import Any
 
-from pipeline.aside import clear_aside, set_aside
-from pipeline.crawl_index import IndexSlice
-from pipeline.fetch_pages import NOTES, FetchShard
-from pipeline.index_keys import FOLDER as KEYS_FOLDER
-from pipeline.index_keys import Lookups, SortKeys
-from pipeline.locate_pages import LocatePages
-from pipeline.look_up import CANDIDATES, REDIRECTS, LookUp
-from pipeline.options import RemoteSettings, Settings
-from pipeline.origin import metadata_of, origin_of
-from pipeline.progress import Ticker
-from pipeline.remote import Access
-from pipeline.run import Job, Stage, run_parts, run_stage
-from pipeline.workspace import StageResult
+from wikisum.pipeline.aside import clear_aside, set_aside
+from wikisum.pipeline.crawl_index import IndexSlice
+from wikisum.pipeline.fetch_pages import NOTES, FetchShard
+from wikisum.pipeline.index_keys import FOLDER as KEYS_FOLDER
+from wikisum.pipeline.index_keys import Lookups, SortKeys
+from wikisum.pipeline.locate_pages import LocatePages
+from wikisum.pipeline.look_up import CANDIDATES, REDIRECTS, LookUp
+from wikisum.pipeline.options import RemoteSettings, Settings
+from wikisum.pipeline.origin import metadata_of, origin_of
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.remote import Access
+from wikisum.pipeline.run import Job, Stage, run_parts, run_stage
+from wikisum.pipeline.workspace import StageResult
 
 LOCATE_OUTPUTS = ("captures/captures-", "dropped/dropped-locate-")
 FETCH_OUTPUTS = ("documents/documents-fetch-", "dropped/dropped-fetch-", f"{NOTES}/fetched-")

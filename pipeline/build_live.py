@@ -5,15 +5,15 @@ wanted/ less documents/ -> live/ -> scan of the pages that are missing -> docume
 What was fetched stays in `live/` and is not asked for again, whatever the build is run for next.
 """
 
-from pipeline.build_scan import Scan, outputs_of, scan_files
-from pipeline.filter_urls import KEYS_FOLDER
-from pipeline.live import fetch_missing, segments
-from pipeline.missing_pages import FILTER, BuildMissingFilter
-from pipeline.options import LiveSettings, Settings
-from pipeline.progress import Ticker
-from pipeline.remote import Access
-from pipeline.run import Job, Stage, run_parts
-from pipeline.workspace import StageResult, fingerprint
+from wikisum.pipeline.build_scan import Scan, outputs_of, scan_files
+from wikisum.pipeline.filter_urls import KEYS_FOLDER
+from wikisum.pipeline.live import fetch_missing, segments
+from wikisum.pipeline.missing_pages import FILTER, BuildMissingFilter
+from wikisum.pipeline.options import LiveSettings, Settings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.remote import Access
+from wikisum.pipeline.run import Job, Stage, run_parts
+from wikisum.pipeline.workspace import StageResult, fingerprint
 
 STAGE = "live-scan"
 LIVE_SCAN_OUTPUTS = outputs_of(STAGE)

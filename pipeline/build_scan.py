@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pipeline import files
-from pipeline.files import InputFile
-from pipeline.filter_urls import FILTER, KEYS_FOLDER, BuildFilter
-from pipeline.options import Settings
-from pipeline.origin import metadata_of, origin_of
-from pipeline.plan_scan import plan_scan, share_bytes
-from pipeline.progress import Ticker
-from pipeline.remote import Access
-from pipeline.run import Job, Stage, run_parts
-from pipeline.scan_pages import ScanFiles
-from pipeline.workspace import StageResult
+from wikisum.pipeline import files
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.filter_urls import FILTER, KEYS_FOLDER, BuildFilter
+from wikisum.pipeline.options import Settings
+from wikisum.pipeline.origin import metadata_of, origin_of
+from wikisum.pipeline.plan_scan import plan_scan, share_bytes
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.remote import Access
+from wikisum.pipeline.run import Job, Stage, run_parts
+from wikisum.pipeline.scan_pages import ScanFiles
+from wikisum.pipeline.workspace import StageResult
 
 
 def outputs_of(stage: str) -> tuple[str, str]:

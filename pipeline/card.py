@@ -1,9 +1,9 @@
 """The dataset card: `README.md` beside the shards, with the block that dataset hubs read."""
 
-from pipeline import files
-from pipeline.options import VERSION
-from pipeline.records import SPLITS
-from pipeline.workspace import StageResult, Workspace
+from wikisum import __version__
+from wikisum.pipeline import files
+from wikisum.pipeline.records import SPLITS
+from wikisum.pipeline.workspace import StageResult, Workspace
 
 CARD = "README.md"
 
@@ -36,7 +36,7 @@ configs:
 # WikiSum, rebuilt
 
 Multi-document summarization: a Wikipedia title and many paragraphs of web pages in, the
-article's lead section out. Built by `wikisum` {VERSION} after Liu et al. 2018 ("Generating
+article's lead section out. Built by `wikisum` {__version__} after Liu et al. 2018 ("Generating
 Wikipedia by Summarizing Long Sequences") and Liu & Lapata 2019 ("Hierarchical Transformers for
 Multi-Document Summarization").
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from pipeline.errors import JobFailed
+from wikisum.pipeline.errors import JobFailed
 
 DONE, FAILED, BAD_CALL, INTERRUPTED = 0, 1, 2, 130
 AddFlags = Callable[[argparse.ArgumentParser], None]
@@ -47,7 +47,7 @@ class Commands:
             # workers share the cores among themselves; one thread each keeps sums in one order too
             os.environ.setdefault("OMP_NUM_THREADS", "1")
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-            from pipeline import files
+            from wikisum.pipeline import files
 
             files.set_beam_flags(beam_flags)
             return run(args, beam_flags)
@@ -73,7 +73,7 @@ class Commands:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from pipeline import cli_build, cli_train, cli_web
+    from wikisum.pipeline import cli_build, cli_train, cli_web
 
     parser = _Parser(prog="wikisum", description=__doc__, allow_abbrev=False)
     commands = Commands(parser)

@@ -4,8 +4,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pipeline.cli import DONE, FAILED, Commands
-from pipeline.cli_crawl import (
+from wikisum.pipeline.cli import DONE, FAILED, Commands
+from wikisum.pipeline.cli_crawl import (
     add_crawl_flags,
     add_remote_flags,
     add_retry_flag,
@@ -13,13 +13,13 @@ from pipeline.cli_crawl import (
     remote_settings,
     root_of_lists,
 )
-from pipeline.cli_estimate import add_estimate_flags, estimate
-from pipeline.cli_job import add_job_flags, done_stage, open_job
-from pipeline.cli_live import add_build_live_flags, build_live_settings
-from pipeline.cli_ranker import add_rank_flags, rank
+from wikisum.pipeline.cli_estimate import add_estimate_flags, estimate
+from wikisum.pipeline.cli_job import add_job_flags, done_stage, open_job
+from wikisum.pipeline.cli_live import add_build_live_flags, build_live_settings
+from wikisum.pipeline.cli_ranker import add_rank_flags, rank
 
 if TYPE_CHECKING:
-    from pipeline.options import Settings
+    from wikisum.pipeline.options import Settings
 
 
 def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
@@ -30,10 +30,10 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     are skipped; a run that was killed goes on where it stopped. Flags after -- are Beam's
     (-- --runner=DataflowRunner ...).
     """
-    from pipeline import build as flow
-    from pipeline import files, summary
-    from pipeline.crawl_files import crawl_files
-    from pipeline.remote import Access
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline import files, summary
+    from wikisum.pipeline.crawl_files import crawl_files
+    from wikisum.pipeline.remote import Access
 
     settings, remote = _settings(args), remote_settings(args)
     live = build_live_settings(args)
@@ -70,8 +70,8 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 def articles(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Dump files -> articles/."""
-    from pipeline import build as flow
-    from pipeline import files
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline import files
 
     dump = files.expand(args.articles)
     with open_job(args, beam_flags) as job:
@@ -82,8 +82,8 @@ def articles(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 def locate(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Wanted URLs -> captures/: where they lie in crawls, by the crawls' own indexes."""
-    from pipeline import build as flow
-    from pipeline import build_crawl, files
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline import build_crawl, files
 
     settings, remote = _settings(args), remote_settings(args)
     if not settings.locate.crawls:
@@ -97,8 +97,8 @@ def locate(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 def fetch(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Located pages -> documents/, by ranged reads of the crawls' files."""
-    from pipeline import build as flow
-    from pipeline import build_crawl
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline import build_crawl
 
     remote = remote_settings(args)
     with open_job(args, beam_flags) as job:
@@ -112,10 +112,10 @@ def fetch(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Whole WARC, ARC or WET files -> documents/, keeping the pages that articles want."""
-    from pipeline import build as flow
-    from pipeline import build_crawl, build_scan, files
-    from pipeline.crawl_files import crawl_files
-    from pipeline.remote import Access
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline import build_crawl, build_scan, files
+    from wikisum.pipeline.crawl_files import crawl_files
+    from wikisum.pipeline.remote import Access
 
     if not args.warcs:
         raise ValueError("no crawl files are named (--warcs)")
@@ -134,8 +134,8 @@ def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """articles/ x documents/ -> examples/, with graphs and without subword ids."""
-    from pipeline import build as flow
-    from pipeline.build_pages import made_pages
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline.build_pages import made_pages
 
     with open_job(args, beam_flags) as job:
         read, wanted = done_stage(job, "articles"), done_stage(job, "wanted")
@@ -150,8 +150,8 @@ def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Train a SentencePiece vocabulary, or take one; add subword ids to examples/."""
-    from pipeline import build as flow
-    from pipeline.build_pages import made_pages
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline.build_pages import made_pages
 
     vocab = _vocab(args.vocab)
     with open_job(args, beam_flags) as job:
@@ -167,8 +167,8 @@ def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 def report(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Write report/ of a finished build again, the page and its JSON, and print the summary."""
-    from pipeline import build as flow
-    from pipeline import summary
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline import summary
 
     with open_job(args, beam_flags) as job:
         stages = [r for name in flow.ORDER if (r := job.workspace.finished(name)) is not None]
@@ -179,8 +179,8 @@ def report(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 def validate(args: argparse.Namespace) -> int:
     """Check a dataset in full; one line per fault, exit code 1 if there is any."""
-    from pipeline import files
-    from pipeline.validate import validate as faults_of
+    from wikisum.pipeline import files
+    from wikisum.pipeline.validate import validate as faults_of
 
     files.set_beam_flags([])
     files.check_path(args.out)
@@ -195,14 +195,14 @@ def validate(args: argparse.Namespace) -> int:
 
 
 def _optional(path: str | None) -> list[Any]:
-    from pipeline import files
+    from wikisum.pipeline import files
 
     return files.expand([path]) if path else []
 
 
 def _folder(path: str | None) -> str | None:
     """The folder of that name. Raises FileNotFoundError if it is named and not there."""
-    from pipeline import files
+    from wikisum.pipeline import files
 
     if path is not None and not files.list_folder(path):
         raise FileNotFoundError(f"no folder with files: {path}")
@@ -211,8 +211,8 @@ def _folder(path: str | None) -> str | None:
 
 def _vocab(path: str | None) -> list[Any]:
     """The vocabulary file, if one is named. Raises ValueError if it is none."""
-    from pipeline import files
-    from ranker.vocab import load_model
+    from wikisum.pipeline import files
+    from wikisum.ranker.vocab import load_model
 
     found = _optional(path)
     for file in found:
@@ -225,7 +225,7 @@ def _settings(args: argparse.Namespace) -> "Settings":
     """The settings out of the flags that the command has; defaults for the rest."""
     import dataclasses
 
-    from pipeline import options
+    from wikisum.pipeline import options
 
     given = dict(vars(args))
     given["articles.titles"], given["vocab.vocab"] = given.get("titles"), given.get("vocab")

@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pipeline.options import RemoteSettings
+    from wikisum.pipeline.options import RemoteSettings
 
 _CRAWL_FLAGS: list[tuple[str, type, str, str]] = [
     ("locate.date", str, "DATE", "take captures nearest to it (2024, 2024-02-24), not the newest"),
@@ -72,7 +72,7 @@ def _reasons(text: str) -> frozenset[str]:
 
 def remote_settings(args: argparse.Namespace) -> "RemoteSettings":
     """How servers are asked, by the flags. Raises ValueError."""
-    from pipeline.options import RemoteSettings
+    from wikisum.pipeline.options import RemoteSettings
 
     told = vars(args)
     given: dict[str, Any] = {name: told.get(f"remote.{name}") for name, *_ in _REMOTE_FLAGS}

@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pipeline.files import InputFile
-    from pipeline.options import LiveSettings, RemoteSettings, Settings
+    from wikisum.pipeline.files import InputFile
+    from wikisum.pipeline.options import LiveSettings, RemoteSettings, Settings
 
 
 def add_estimate_flags(parser: argparse.ArgumentParser) -> None:
@@ -33,15 +33,15 @@ def estimate(
     warcs: "list[InputFile]",
 ) -> str:
     """The estimate, as a table or as JSON."""
-    from crawl.errors import BadAnswer
-    from pipeline import estimate as figures
-    from pipeline.build import language_of, with_language
-    from pipeline.errors import JobFailed
-    from pipeline.estimate_text import as_plain, estimate_lines
-    from pipeline.rates import Assumptions, Prices, Rates, told
-    from pipeline.remote import Access, rate_of
-    from pipeline.sample_inputs import sample_articles
-    from pipeline.sample_pages import sample_pages
+    from wikisum.crawl.errors import BadAnswer
+    from wikisum.pipeline import estimate as figures
+    from wikisum.pipeline.build import language_of, with_language
+    from wikisum.pipeline.errors import JobFailed
+    from wikisum.pipeline.estimate_text import as_plain, estimate_lines
+    from wikisum.pipeline.rates import Assumptions, Prices, Rates, told
+    from wikisum.pipeline.remote import Access, rate_of
+    from wikisum.pipeline.sample_inputs import sample_articles
+    from wikisum.pipeline.sample_pages import sample_pages
 
     values = _values(args.assume)
     rates, assumed, prices = (
@@ -69,7 +69,7 @@ def estimate(
 
 def _values(words: list[str]) -> dict[str, float]:
     """The figures that are told. Raises ValueError for a word that is none."""
-    from pipeline.rates import NAMES
+    from wikisum.pipeline.rates import NAMES
 
     values = {}
     for word in words:
@@ -85,7 +85,7 @@ def _values(words: list[str]) -> dict[str, float]:
 
 def _most_articles(titles: str | None, limit: int | None) -> int | None:
     """How many articles the flags take at most; None for all."""
-    from pipeline import files
+    from wikisum.pipeline import files
 
     if titles is None:
         return limit

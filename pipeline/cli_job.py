@@ -7,11 +7,11 @@ import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
-from pipeline.cli import INTERRUPTED
+from wikisum.pipeline.cli import INTERRUPTED
 
 if TYPE_CHECKING:
-    from pipeline.run import Job
-    from pipeline.workspace import StageResult
+    from wikisum.pipeline.run import Job
+    from wikisum.pipeline.workspace import StageResult
 
 
 def add_job_flags(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +23,7 @@ def add_job_flags(parser: argparse.ArgumentParser) -> None:
 
 def done_stage(job: "Job", stage: str) -> "StageResult":
     """The record of a stage that must be done. Raises JobFailed naming what to run first."""
-    from pipeline.errors import JobFailed
+    from wikisum.pipeline.errors import JobFailed
 
     result = job.workspace.finished(stage)
     if result is None:
@@ -38,9 +38,9 @@ class open_job:
     """The output folder, locked, and how to run in it, as a context; wrong Beam flags are told."""
 
     def __init__(self, args: argparse.Namespace, beam_flags: list[str]) -> None:
-        from pipeline import files
-        from pipeline.run import Job, check_beam_flags
-        from pipeline.workspace import Workspace
+        from wikisum.pipeline import files
+        from wikisum.pipeline.run import Job, check_beam_flags
+        from wikisum.pipeline.workspace import Workspace
 
         check_beam_flags(beam_flags)
         files.check_path(args.out)

@@ -5,7 +5,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pipeline.options import LiveSettings
+    from wikisum.pipeline.options import LiveSettings
 
 _FLAGS: list[tuple[str, str, type, str]] = [
     ("concurrency", "concurrency", int, "requests at once, of different hosts (default 32)"),
@@ -54,15 +54,15 @@ def _add_limits(group: Any, start: str) -> None:
 
 def live_settings(args: argparse.Namespace) -> "LiveSettings":
     """The settings that the flags tell. Raises ValueError."""
-    from pipeline.options import LiveSettings
+    from wikisum.pipeline.options import LiveSettings
 
     return LiveSettings(**_told(args))
 
 
 def build_live_settings(args: argparse.Namespace) -> "LiveSettings | None":
     """How a build asks the web, or None if it does not. Raises ValueError."""
-    from pipeline import files
-    from pipeline.options import LiveSettings
+    from wikisum.pipeline import files
+    from wikisum.pipeline.options import LiveSettings
 
     told = _told(args)
     if not args.live:
@@ -86,7 +86,7 @@ def build_live_settings(args: argparse.Namespace) -> "LiveSettings | None":
 
 
 def _told(args: argparse.Namespace) -> dict[str, Any]:
-    from pipeline.options import LiveSettings
+    from wikisum.pipeline.options import LiveSettings
 
     names = [f.name for f in dataclasses.fields(LiveSettings)]
     flags = {name: getattr(args, f"live.{name}", None) for name in names}

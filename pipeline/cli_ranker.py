@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pipeline.cli import DONE
-from pipeline.cli_job import open_job
-from pipeline.errors import JobFailed
+from wikisum.pipeline.cli import DONE
+from wikisum.pipeline.cli_job import open_job
+from wikisum.pipeline.errors import JobFailed
 
 
 def train_ranker(args: argparse.Namespace) -> int:
@@ -19,7 +19,7 @@ def train_ranker(args: argparse.Namespace) -> int:
     """
     from dataclasses import replace
 
-    from ranker.train import PRESETS, train
+    from wikisum.ranker.train import PRESETS, train
 
     if args.preset not in PRESETS:
         raise ValueError(f"no preset {args.preset!r}: one of {', '.join(PRESETS)}")
@@ -39,8 +39,8 @@ def rank(args: argparse.Namespace, beam_flags: list[str]) -> int:
     Graphs and subword ids follow the new order; vocabulary, report and card are carried along. A
     run that was killed goes on. Flags after -- are Beam's.
     """
-    from pipeline.options import RankSettings
-    from pipeline.rank_dataset import rank_dataset
+    from wikisum.pipeline.options import RankSettings
+    from wikisum.pipeline.rank_dataset import rank_dataset
 
     settings = RankSettings(args.method or "", **_given(args, "rank"))
     with open_job(args, beam_flags) as job:
@@ -59,10 +59,10 @@ def evaluate_ranking(args: argparse.Namespace) -> int:
     words of them as the lead has. Paragraphs are ranked anew from the order of their pages;
     `stored` is the order of the shards. With --run, by a trained ranker too.
     """
-    from ranker.evaluate import evaluate_ranking as rows_of
-    from ranker.evaluate import markdown
-    from ranker.rank import METHODS
-    from ranker.whole_files import write_json
+    from wikisum.ranker.evaluate import evaluate_ranking as rows_of
+    from wikisum.ranker.evaluate import markdown
+    from wikisum.ranker.rank import METHODS
+    from wikisum.ranker.whole_files import write_json
 
     methods = args.methods.split(",") if args.methods else list(METHODS)
     rows = rows_of(

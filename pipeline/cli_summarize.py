@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.cli import DONE
-from pipeline.cli_fields import SOURCE_FLAGS, add_fields, given
-from pipeline.errors import JobFailed
+from wikisum.pipeline.cli import DONE
+from wikisum.pipeline.cli_fields import SOURCE_FLAGS, add_fields, given
+from wikisum.pipeline.errors import JobFailed
 
 if TYPE_CHECKING:
-    from graphs.edges import Edges
-    from models.search import SearchSettings
-    from models.summarize import Loaded
-    from models.summary_files import Summary
-    from pipeline.own_documents import OwnParagraph
+    from wikisum.graphs.edges import Edges
+    from wikisum.models.search import SearchSettings
+    from wikisum.models.summarize import Loaded
+    from wikisum.models.summary_files import Summary
+    from wikisum.pipeline.own_documents import OwnParagraph
 
 EACH = "each"
 SEARCH_FLAGS = {
@@ -43,8 +43,8 @@ def summarize(args: argparse.Namespace) -> int:
     the run and the search they come from, and what was attended to. With --text, the files' (or
     web pages') paragraphs are ranked for --title, and the summary is printed (the row to --out).
     """
-    from models.summarize import load
-    from ranker.runs import device_of
+    from wikisum.models.summarize import load
+    from wikisum.ranker.runs import device_of
 
     _check_call(args)
     search = _search_settings(args)
@@ -61,9 +61,9 @@ def summarize(args: argparse.Namespace) -> int:
 
 def _each(args: argparse.Namespace, search: "SearchSettings") -> int:
     """A file for each of the best checkpoints, named by its step; their scores may be averaged."""
-    from models.checkpoints import best_steps
-    from models.summarize import load
-    from ranker.runs import device_of
+    from wikisum.models.checkpoints import best_steps
+    from wikisum.models.summarize import load
+    from wikisum.ranker.runs import device_of
 
     out = args.out or Path(f"{args.split}.jsonl")
     device, files = device_of(args.device), []
@@ -75,12 +75,12 @@ def _each(args: argparse.Namespace, search: "SearchSettings") -> int:
 
 
 def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings", out: Path) -> None:
-    from models.batches import SplitReader
-    from models.checkpoints import data_of
-    from models.summarize import Job, job_key, split_rows
-    from models.write_summaries import write_summaries
-    from ranker.progress import ProgressLine
-    from ranker.shards import split_shards
+    from wikisum.models.batches import SplitReader
+    from wikisum.models.checkpoints import data_of
+    from wikisum.models.summarize import Job, job_key, split_rows
+    from wikisum.models.write_summaries import write_summaries
+    from wikisum.ranker.progress import ProgressLine
+    from wikisum.ranker.shards import split_shards
 
     data = args.data or data_of(args.run_folder)
     _check_vocab(args.run_folder, data)
@@ -102,11 +102,11 @@ def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings",
 
 
 def _own(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings") -> int:
-    from crawl.titles import article_id
-    from models.summarize import own_summary
-    from models.write_summaries import write_summaries
-    from pipeline.own_documents import read_paragraphs
-    from ranker.rank import rank
+    from wikisum.crawl.titles import article_id
+    from wikisum.models.summarize import own_summary
+    from wikisum.models.write_summaries import write_summaries
+    from wikisum.pipeline.own_documents import read_paragraphs
+    from wikisum.ranker.rank import rank
 
     paragraphs = read_paragraphs(args.text)
     order = rank("tfidf", args.title, [p.text for p in paragraphs])
@@ -129,11 +129,11 @@ def _own(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings") -
 def _edges(graph: str, paragraphs: "list[OwnParagraph]") -> "Edges | None":
     """The graph that a model follows, among one's own paragraphs."""
     if graph == "similarity":
-        from graphs.similarity import similarity_graph
+        from wikisum.graphs.similarity import similarity_graph
 
         return similarity_graph([p.text for p in paragraphs])
     if graph == "discourse":
-        from graphs.discourse import discourse_graph
+        from wikisum.graphs.discourse import discourse_graph
 
         texts, documents, positions = (list(part) for part in zip(*paragraphs, strict=True))
         try:
@@ -160,8 +160,8 @@ def _check_call(args: argparse.Namespace) -> None:
 
 def _check_vocab(run: Path, data: str) -> None:
     """Raises ValueError if the dataset's subwords are not the run's; without a vocabulary, none."""
-    from models.checkpoints import vocab_path
-    from ranker.shards import find_vocab
+    from wikisum.models.checkpoints import vocab_path
+    from wikisum.ranker.shards import find_vocab
 
     with contextlib.suppress(FileNotFoundError):
         if find_vocab(data) != vocab_path(run).read_bytes():
@@ -172,15 +172,15 @@ def _check_vocab(run: Path, data: str) -> None:
 
 
 def _search_settings(args: argparse.Namespace) -> "SearchSettings":
-    from models.search import SearchSettings
+    from wikisum.models.search import SearchSettings
 
     return SearchSettings(**given(args, SEARCH_FLAGS))
 
 
 def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
     """The flags of `wikisum summarize`."""
-    from models import configs
-    from models.search import SearchSettings
+    from wikisum.models import configs
+    from wikisum.models.search import SearchSettings
 
     parser.add_argument("--run", dest="run_folder", required=True, type=Path, metavar="DIR",
                         help="folder of a training run")  # fmt: skip

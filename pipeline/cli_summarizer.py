@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.cli import DONE, INTERRUPTED
-from pipeline.cli_fields import SOURCE_FLAGS, add_fields, given
-from pipeline.errors import JobFailed
+from wikisum.pipeline.cli import DONE, INTERRUPTED
+from wikisum.pipeline.cli_fields import SOURCE_FLAGS, add_fields, given
+from wikisum.pipeline.errors import JobFailed
 
 if TYPE_CHECKING:
-    from models.batches import SplitReader
-    from models.configs import RunSettings
-    from models.train import Stopping
+    from wikisum.models.batches import SplitReader
+    from wikisum.models.configs import RunSettings
+    from wikisum.models.train import Stopping
 
 _SAME_SIGNAL_SECONDS = 2.0  # a launcher passes on the Ctrl-C that its terminal sent to all
 
@@ -76,15 +76,15 @@ def train_summarizer(args: argparse.Namespace) -> int:
     """Train a summarizer from the shards of a dataset.
 
     The same command goes on where a run stopped, to the same weights. Ctrl-C and SIGTERM save
-    first. Several GPUs: torchrun --standalone --nproc-per-node N -m pipeline.cli train ...
+    first. Several GPUs: torchrun --standalone --nproc-per-node N -m wikisum train ...
     """
-    from models.batches import SplitReader
-    from models.checkpoints import check_vocab, prepare_run
-    from models.distributed import join_team, leave_team
-    from models.train import Stopping, Trainer, TrainingFailed
-    from ranker.runs import device_of
-    from ranker.shards import find_vocab, split_shards
-    from ranker.vocab import load_model
+    from wikisum.models.batches import SplitReader
+    from wikisum.models.checkpoints import check_vocab, prepare_run
+    from wikisum.models.distributed import join_team, leave_team
+    from wikisum.models.train import Stopping, Trainer, TrainingFailed
+    from wikisum.ranker.runs import device_of
+    from wikisum.ranker.shards import find_vocab, split_shards
+    from wikisum.ranker.vocab import load_model
 
     train = split_shards(args.data, "train")
     vocab = find_vocab(args.data)
@@ -124,8 +124,8 @@ def train_summarizer(args: argparse.Namespace) -> int:
 
 def _validation(data: str, settings: "RunSettings") -> "SplitReader | None":
     """The examples to validate on; None for a dataset that has none."""
-    from models.batches import SplitReader
-    from ranker.shards import row_groups, split_shards
+    from wikisum.models.batches import SplitReader
+    from wikisum.ranker.shards import row_groups, split_shards
 
     with contextlib.suppress(FileNotFoundError):
         shards = split_shards(data, "validation")
@@ -136,7 +136,7 @@ def _validation(data: str, settings: "RunSettings") -> "SplitReader | None":
 
 def _run_settings(args: argparse.Namespace, vocab_size: int) -> "RunSettings":
     """Preset, then --config, then flags. Raises ValueError for a setting that is none."""
-    from models.configs import PRESETS, changed
+    from wikisum.models.configs import PRESETS, changed
 
     preset = args.preset or {"ht": "ht-paper", "ft": "ft-paper", None: "ht-paper"}[args.model]
     if preset == "tiny" and args.model == "ft":
@@ -194,7 +194,7 @@ def _saving_on_signals(stopping: "Stopping", is_first: bool) -> Iterator[None]:
 
 def add_train_flags(parser: argparse.ArgumentParser) -> None:
     """The flags of `wikisum train summarizer`."""
-    from models import configs
+    from wikisum.models import configs
 
     parser.add_argument("--data", required=True, metavar="DIR", help="dataset, local or remote")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder of the run")
@@ -219,8 +219,8 @@ def bench(args: argparse.Namespace) -> int:
     Drawn examples of equal lengths; the batch is doubled until memory runs out or --max-examples
     is reached. A table, then the same as one JSON line.
     """
-    from models.bench import BenchSettings, Cost, costs, machine_of, table
-    from ranker.runs import device_of
+    from wikisum.models.bench import BenchSettings, Cost, costs, machine_of, table
+    from wikisum.ranker.runs import device_of
 
     device = device_of(args.device)
     told = given(args, BENCH_FLAGS)

@@ -4,16 +4,21 @@ import argparse
 import sys
 from pathlib import Path
 
-from pipeline.cli import DONE, Commands
-from pipeline.cli_ranker import (
+from wikisum.pipeline.cli import DONE, Commands
+from wikisum.pipeline.cli_ranker import (
     add_evaluate_ranking_flags,
     add_train_ranker_flags,
     evaluate_ranking,
     train_ranker,
 )
-from pipeline.cli_summarize import add_summarize_flags, summarize
-from pipeline.cli_summarizer import add_bench_flags, add_train_flags, bench, train_summarizer
-from pipeline.errors import JobFailed
+from wikisum.pipeline.cli_summarize import add_summarize_flags, summarize
+from wikisum.pipeline.cli_summarizer import (
+    add_bench_flags,
+    add_train_flags,
+    bench,
+    train_summarizer,
+)
+from wikisum.pipeline.errors import JobFailed
 
 
 def evaluate_summaries(args: argparse.Namespace) -> int:
@@ -23,10 +28,10 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
     lead and summary at least. With --data, baselines stand beside the systems. With --out, the
     figures are written as Markdown, CSV and JSON, with a page that shows every summary.
     """
-    from models.evaluate import EvaluationSettings, evaluate
-    from models.evaluation_files import write_evaluation
-    from models.summary_files import BadSummaries
-    from models.tables import text_table
+    from wikisum.models.evaluate import EvaluationSettings, evaluate
+    from wikisum.models.evaluation_files import write_evaluation
+    from wikisum.models.summary_files import BadSummaries
+    from wikisum.models.tables import text_table
 
     given = {
         name: value

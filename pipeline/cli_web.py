@@ -5,10 +5,15 @@ import dataclasses
 import sys
 from typing import Any
 
-from pipeline.cli import DONE, Commands
-from pipeline.cli_crawl import add_remote_flags, add_root_flag, remote_settings, root_of_lists
-from pipeline.cli_job import add_job_flags, done_stage, open_job
-from pipeline.cli_live import add_live_flags, live_settings
+from wikisum.pipeline.cli import DONE, Commands
+from wikisum.pipeline.cli_crawl import (
+    add_remote_flags,
+    add_root_flag,
+    remote_settings,
+    root_of_lists,
+)
+from wikisum.pipeline.cli_job import add_job_flags, done_stage, open_job
+from wikisum.pipeline.cli_live import add_live_flags, live_settings
 
 
 def search(args: argparse.Namespace, beam_flags: list[str]) -> int:
@@ -18,11 +23,11 @@ def search(args: argparse.Namespace, beam_flags: list[str]) -> int:
     for a title whose words stand in it in a row; BM25 over title, headings and text ranks. What
     comes out is made for `wikisum build --search-results`.
     """
-    from pipeline import build_crawl, files
-    from pipeline import search as flow
-    from pipeline.crawl_files import crawl_files
-    from pipeline.options import SearchSettings
-    from pipeline.remote import Access
+    from wikisum.pipeline import build_crawl, files
+    from wikisum.pipeline import search as flow
+    from wikisum.pipeline.crawl_files import crawl_files
+    from wikisum.pipeline.options import SearchSettings
+    from wikisum.pipeline.remote import Access
 
     settings, remote = (
         SearchSettings(**_given(args, "search", SearchSettings)),
@@ -51,8 +56,8 @@ def live(args: argparse.Namespace, beam_flags: list[str]) -> int:
     obeyed, only public addresses are asked, and what was answered or refused is not asked again.
     `wikisum build --warcs` and `wikisum scan --warcs` read what it writes.
     """
-    from pipeline import files
-    from pipeline import live as flow
+    from wikisum.pipeline import files
+    from wikisum.pipeline import live as flow
 
     if beam_flags:
         raise ValueError(f"takes no Beam flags: {' '.join(beam_flags)}")

@@ -6,14 +6,14 @@ import re
 import zlib
 from collections.abc import Iterator
 
-from crawl.errors import BadAnswer, BadLine
-from crawl.url_filter import UrlFilter
-from crawl.wikisum_files import metadata_urls
-from pipeline import files
-from pipeline.errors import JobFailed
-from pipeline.files import InputFile
-from pipeline.filter_urls import is_wanted
-from pipeline.remote import Access, is_http
+from wikisum.crawl.errors import BadAnswer, BadLine
+from wikisum.crawl.url_filter import UrlFilter
+from wikisum.crawl.wikisum_files import metadata_urls
+from wikisum.pipeline import files
+from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.filter_urls import is_wanted
+from wikisum.pipeline.remote import Access, is_http
 
 _LIST = re.compile(r"\.paths(\.gz)?$")
 MAX_LIST_BYTES = 64 << 20

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from crawl.cdx import Entry
-from crawl.errors import DataError
-from pipeline.index_keys import Lookup, Lookups
-from pipeline.remote import Remote
+from wikisum.crawl.cdx import Entry
+from wikisum.crawl.errors import DataError
+from wikisum.pipeline.index_keys import Lookup, Lookups
+from wikisum.pipeline.remote import Remote
 
 
 class IndexSlice(NamedTuple):

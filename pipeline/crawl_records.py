@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
-from crawl.borders import records_of
-from crawl.errors import BadAnswer
-from crawl.warc import Capture, Rejected, read_captures
-from pipeline import files
-from pipeline.plan_scan import FileShare
-from pipeline.progress import Ticker
-from pipeline.remote import Access, is_http
-from pipeline.remote_file import RemoteFile
+from wikisum.crawl.borders import records_of
+from wikisum.crawl.errors import BadAnswer
+from wikisum.crawl.warc import Capture, Rejected, read_captures
+from wikisum.pipeline import files
+from wikisum.pipeline.plan_scan import FileShare
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.remote import Access, is_http
+from wikisum.pipeline.remote_file import RemoteFile
 
 
 class CountingReader:

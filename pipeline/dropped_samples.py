@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from pipeline import files
-from pipeline.records import DROPPED, Dropped
-from pipeline.shards import ShardWriter, read_rows
-from pipeline.workspace import PartResult, Workspace
+from wikisum.pipeline import files
+from wikisum.pipeline.records import DROPPED, Dropped
+from wikisum.pipeline.shards import ShardWriter, read_rows
+from wikisum.pipeline.workspace import PartResult, Workspace
 
 SAMPLES_FOLDER = ".work/samples"
 SAMPLE_ROWS = 5

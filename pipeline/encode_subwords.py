@@ -9,14 +9,14 @@ from functools import lru_cache
 
 import sentencepiece
 
-from pipeline import files
-from pipeline.errors import JobFailed
-from pipeline.options import VocabSettings
-from pipeline.progress import Ticker
-from pipeline.records import EXAMPLE, Example, example_from_row
-from pipeline.shards import ShardFile, ShardWriter, read_rows
-from pipeline.workspace import PartResult
-from ranker.vocab import load_model, train_vocab
+from wikisum.pipeline import files
+from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.options import VocabSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import EXAMPLE, Example, example_from_row
+from wikisum.pipeline.shards import ShardFile, ShardWriter, read_rows
+from wikisum.pipeline.workspace import PartResult
+from wikisum.ranker.vocab import load_model, train_vocab
 
 MODEL = "vocab/wikisum.model"
 PIECES = "vocab/wikisum.vocab"

@@ -3,9 +3,9 @@
 import math
 from typing import NamedTuple
 
-from pipeline.options import LiveSettings, Settings
-from pipeline.rates import Assumptions, Prices, Rates
-from pipeline.volumes import ArticleSample, CrawlSample, Volumes, volumes
+from wikisum.pipeline.options import LiveSettings, Settings
+from wikisum.pipeline.rates import Assumptions, Prices, Rates
+from wikisum.pipeline.volumes import ArticleSample, CrawlSample, Volumes, volumes
 
 
 class StageCost(NamedTuple):

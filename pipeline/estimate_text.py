@@ -5,9 +5,9 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from pipeline.estimate import Estimate, StageCost
-from pipeline.volumes import MIN_MATCHES
-from ranker.progress import clock
+from wikisum.pipeline.estimate import Estimate, StageCost
+from wikisum.pipeline.volumes import MIN_MATCHES
+from wikisum.ranker.progress import clock
 
 _COLUMNS = ("read", "requests", "CPU time", "shuffle", "output")
 

@@ -6,20 +6,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from crawl import warc
-from crawl.errors import BadAnswer
-from crawl.one_record import read_record
-from crawl.ranges import Span
-from pipeline.aside import Aside
-from pipeline.fetched_before import FETCHED, Fetched, FetchedBefore
-from pipeline.make_document import make_document
-from pipeline.options import ScanSettings
-from pipeline.progress import Ticker
-from pipeline.read_spans import read_spans
-from pipeline.records import DOCUMENT, DROPPED, Capture, Document, Dropped
-from pipeline.remote import Access, Remote
-from pipeline.shards import ShardWriter, read_rows
-from pipeline.workspace import PartResult
+from wikisum.crawl import warc
+from wikisum.crawl.errors import BadAnswer
+from wikisum.crawl.one_record import read_record
+from wikisum.crawl.ranges import Span
+from wikisum.pipeline.aside import Aside
+from wikisum.pipeline.fetched_before import FETCHED, Fetched, FetchedBefore
+from wikisum.pipeline.make_document import make_document
+from wikisum.pipeline.options import ScanSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.read_spans import read_spans
+from wikisum.pipeline.records import DOCUMENT, DROPPED, Capture, Document, Dropped
+from wikisum.pipeline.remote import Access, Remote
+from wikisum.pipeline.shards import ShardWriter, read_rows
+from wikisum.pipeline.workspace import PartResult
 
 STAGE = "fetch"
 NOTES = ".work/fetched"

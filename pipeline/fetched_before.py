@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline import files
-from pipeline.aside import Aside
-from pipeline.records import Capture, Document, Dropped
-from pipeline.shards import read_rows
+from wikisum.pipeline import files
+from wikisum.pipeline.aside import Aside
+from wikisum.pipeline.records import Capture, Document, Dropped
+from wikisum.pipeline.shards import read_rows
 
 Key = tuple[str | None, str | None, int | None]
 

@@ -12,13 +12,13 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from crawl.errors import BadUrl
-from crawl.url_filter import UrlFilter, filter_words
-from crawl.urls import canonical_url, url_key
-from pipeline import files
-from pipeline.progress import Ticker
-from pipeline.shards import ShardFile
-from pipeline.workspace import PartResult
+from wikisum.crawl.errors import BadUrl
+from wikisum.crawl.url_filter import UrlFilter, filter_words
+from wikisum.crawl.urls import canonical_url, url_key
+from wikisum.pipeline import files
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.shards import ShardFile
+from wikisum.pipeline.workspace import PartResult
 
 KEYS_FOLDER = ".work/wanted"
 FILTER = ".work/filter/wanted.filter"

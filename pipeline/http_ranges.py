@@ -19,8 +19,8 @@ from urllib3.exceptions import (
     ReadTimeoutError,
 )
 
-from crawl.errors import BadAnswer
-from crawl.pauses import retry_after_seconds
+from wikisum.crawl.errors import BadAnswer
+from wikisum.crawl.pauses import retry_after_seconds
 
 BUSY = frozenset((429, 500, 502, 503, 504))
 MAX_SKIPPED_BYTES = 64 << 20  # of a file that is sent whole where a range was asked for

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from crawl.surt import surt_key
-from crawl.urls import is_wikipedia
-from pipeline import files
-from pipeline.progress import Ticker
-from pipeline.shards import ShardWriter, read_rows
-from pipeline.workspace import PartResult
+from wikisum.crawl.surt import surt_key
+from wikisum.crawl.urls import is_wikipedia
+from wikisum.pipeline import files
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.shards import ShardWriter, read_rows
+from wikisum.pipeline.workspace import PartResult
 
 FOLDER = ".work/keys-of-urls"
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from itertools import islice
 from urllib.parse import quote
 
-from crawl.cdx import parse_server_line
-from crawl.errors import BadAnswer, BadLine
-from pipeline.crawl_index import Answer, IndexReader, IndexSlice, by_key
-from pipeline.index_keys import Lookup
-from pipeline.read_ahead import read_ahead
+from wikisum.crawl.cdx import parse_server_line
+from wikisum.crawl.errors import BadAnswer, BadLine
+from wikisum.pipeline.crawl_index import Answer, IndexReader, IndexSlice, by_key
+from wikisum.pipeline.index_keys import Lookup
+from wikisum.pipeline.read_ahead import read_ahead
 
 MAX_ANSWER_BYTES = 16 << 20
 

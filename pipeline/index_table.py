@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from crawl.cdx import Entry
-from crawl.errors import BadAnswer, BadRecord
-from pipeline.crawl_index import Answer, IndexReader, IndexSlice, by_key
-from pipeline.remote import Remote
+from wikisum.crawl.cdx import Entry
+from wikisum.crawl.errors import BadAnswer, BadRecord
+from wikisum.pipeline.crawl_index import Answer, IndexReader, IndexSlice, by_key
+from wikisum.pipeline.remote import Remote
 
 MAX_LIST_BYTES = 16 << 20
 _KEY = "url_surtkey"

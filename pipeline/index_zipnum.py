@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from crawl.cdx import MAX_BLOCK_BYTES, block_lines, entries_with
-from crawl.cluster import Needed, needed_blocks, slice_of
-from crawl.errors import BadAnswer, BadLine, BadRecord
-from crawl.ranges import Span
-from pipeline.crawl_index import Answer, IndexReader, IndexSlice, by_key
-from pipeline.index_keys import Lookup
-from pipeline.read_spans import read_spans
+from wikisum.crawl.cdx import MAX_BLOCK_BYTES, block_lines, entries_with
+from wikisum.crawl.cluster import Needed, needed_blocks, slice_of
+from wikisum.crawl.errors import BadAnswer, BadLine, BadRecord
+from wikisum.crawl.ranges import Span
+from wikisum.pipeline.crawl_index import Answer, IndexReader, IndexSlice, by_key
+from wikisum.pipeline.index_keys import Lookup
+from wikisum.pipeline.read_spans import read_spans
 
 
 def zipnum_answers(task: IndexSlice, reader: IndexReader) -> Iterator[Answer]:

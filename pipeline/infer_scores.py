@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import apache_beam as beam
 from apache_beam.ml.inference.base import KeyedModelHandler, ModelHandler, RunInference
 
-from pipeline import files
-from pipeline.progress import Ticker
-from pipeline.rerank import WriteRanked
-from pipeline.run import count
-from pipeline.shards import read_rows
-from pipeline.workspace import Parts
+from wikisum.pipeline import files
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.rerank import WriteRanked
+from wikisum.pipeline.run import count
+from wikisum.pipeline.shards import read_rows
+from wikisum.pipeline.workspace import Parts
 
 if TYPE_CHECKING:
-    from ranker.score import Scorer
+    from wikisum.ranker.score import Scorer
 
 STAGE = "rank"
 VOCAB_FILE = "vocab.model"
@@ -60,7 +60,7 @@ class ScoreChunks(ModelHandler[Chunk, Scores, "Scorer"]):
         self._run, self._device, self._are_ids = run, device, are_ids
 
     def load_model(self) -> "Scorer":
-        from ranker.score import Scorer
+        from wikisum.ranker.score import Scorer
 
         with local_run(self._run) as folder:
             return Scorer.load(folder, self._device, threads=1)  # workers share the cores

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import apache_beam as beam
 import zstandard
 
-from crawl.urls import is_wikipedia
-from pipeline.make_example import STAGE, Found, make_example
-from pipeline.options import ExampleSettings
-from pipeline.progress import Ticker
-from pipeline.records import (
+from wikisum.crawl.urls import is_wikipedia
+from wikisum.pipeline.make_example import STAGE, Found, make_example
+from wikisum.pipeline.options import ExampleSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import (
     DROPPED,
     EXAMPLE,
     SIZES,
@@ -32,9 +32,9 @@ from pipeline.records import (
     Sizes,
     article_from_row,
 )
-from pipeline.run import count
-from pipeline.shards import ShardWriter, read_rows
-from pipeline.workspace import PartResult, Parts
+from wikisum.pipeline.run import count
+from wikisum.pipeline.shards import ShardWriter, read_rows
+from wikisum.pipeline.workspace import PartResult, Parts
 
 SIZES_FOLDER = ".work/sizes"
 _LIVE_STAGES = {"live-scan": 2, "live": 3}  # asked after all crawls, in this order of telling

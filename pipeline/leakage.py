@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from crawl.clones import shingles
-from crawl.tokens import terms
-from crawl.urls import url_key
-from pipeline import files
-from pipeline.progress import Ticker
-from pipeline.records import SPLITS
-from pipeline.shards import ShardWriter, read_rows
-from pipeline.workspace import PartResult, Workspace
+from wikisum.crawl.clones import shingles
+from wikisum.crawl.tokens import terms
+from wikisum.crawl.urls import url_key
+from wikisum.pipeline import files
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import SPLITS
+from wikisum.pipeline.shards import ShardWriter, read_rows
+from wikisum.pipeline.workspace import PartResult, Workspace
 
 KEYS_FOLDER = ".work/keys"
 KEYS = pa.schema({"kind": pa.string(), "key": pa.uint64()})

@@ -4,16 +4,16 @@ import os
 from collections import Counter
 from dataclasses import dataclass
 
-from graphs.discourse import discourse_graph
-from graphs.edges import Edges
-from graphs.entities import paragraph_entities
-from graphs.similarity import similarity_graph
-from pipeline import files
-from pipeline.options import GraphSettings
-from pipeline.progress import Ticker
-from pipeline.records import EXAMPLE, Example, example_from_row
-from pipeline.shards import ShardWriter, read_rows
-from pipeline.workspace import PartResult
+from wikisum.graphs.discourse import discourse_graph
+from wikisum.graphs.edges import Edges
+from wikisum.graphs.entities import paragraph_entities
+from wikisum.graphs.similarity import similarity_graph
+from wikisum.pipeline import files
+from wikisum.pipeline.options import GraphSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import EXAMPLE, Example, example_from_row
+from wikisum.pipeline.shards import ShardWriter, read_rows
+from wikisum.pipeline.workspace import PartResult
 
 BATCH_EXAMPLES = 32
 

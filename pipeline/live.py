@@ -13,22 +13,22 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict
 
-from crawl.errors import BadUrl
-from crawl.urls import canonical_url
-from pipeline import files, progress
-from pipeline.errors import JobFailed
-from pipeline.files import InputFile
-from pipeline.live_files import FOLDER, Segments, finished_files, read_logs, recover
-from pipeline.missing_pages import missing_urls
-from pipeline.options import LiveSettings
-from pipeline.progress import Ticker
-from pipeline.records import DROPPED, Dropped, Outcome
-from pipeline.run import Job
-from pipeline.shards import ShardWriter
-from pipeline.web_client import Resolver, WebClient, resolve
-from pipeline.web_fetch import FETCHED, Fetcher, LivePage
-from pipeline.workspace import MANIFEST, StageResult, fingerprint
-from ranker.progress import clock
+from wikisum.crawl.errors import BadUrl
+from wikisum.crawl.urls import canonical_url
+from wikisum.pipeline import files, progress
+from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.live_files import FOLDER, Segments, finished_files, read_logs, recover
+from wikisum.pipeline.missing_pages import missing_urls
+from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import DROPPED, Dropped, Outcome
+from wikisum.pipeline.run import Job
+from wikisum.pipeline.shards import ShardWriter
+from wikisum.pipeline.web_client import Resolver, WebClient, resolve
+from wikisum.pipeline.web_fetch import FETCHED, Fetcher, LivePage
+from wikisum.pipeline.workspace import MANIFEST, StageResult, fingerprint
+from wikisum.ranker.progress import clock
 
 STAGE = "live"
 DROPPED_FILE = "dropped/dropped-live.parquet"

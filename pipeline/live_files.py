@@ -5,13 +5,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from pipeline import files
-from pipeline.options import LiveSettings
-from pipeline.progress import Ticker
-from pipeline.records import OUTCOME, Outcome
-from pipeline.shards import ShardFile, ShardWriter, read_rows
-from pipeline.web_archive import Segment, read_outcomes, rescue
-from pipeline.web_fetch import Fetched
+from wikisum.pipeline import files
+from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import OUTCOME, Outcome
+from wikisum.pipeline.shards import ShardFile, ShardWriter, read_rows
+from wikisum.pipeline.web_archive import Segment, read_outcomes, rescue
+from wikisum.pipeline.web_fetch import Fetched
 
 FOLDER = "live"
 _PART = re.compile(r"\.live-(\d{5,})\.warc\.gz\.part")

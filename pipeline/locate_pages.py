@@ -8,14 +8,14 @@ from zlib import crc32
 
 import apache_beam as beam
 
-from crawl.cdx import Entry, parse_date, preference
-from pipeline.join_pages import pack, unpack
-from pipeline.look_up import Candidate, read_candidates
-from pipeline.options import LocateSettings
-from pipeline.records import CAPTURE, DROPPED, Capture, Dropped
-from pipeline.run import count
-from pipeline.shards import ShardWriter, read_rows
-from pipeline.workspace import PartResult, Parts
+from wikisum.crawl.cdx import Entry, parse_date, preference
+from wikisum.pipeline.join_pages import pack, unpack
+from wikisum.pipeline.look_up import Candidate, read_candidates
+from wikisum.pipeline.options import LocateSettings
+from wikisum.pipeline.records import CAPTURE, DROPPED, Capture, Dropped
+from wikisum.pipeline.run import count
+from wikisum.pipeline.shards import ShardWriter, read_rows
+from wikisum.pipeline.workspace import PartResult, Parts
 
 STAGE = "locate"
 URLS_A_BUCKET = 2048

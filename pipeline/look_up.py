@@ -7,21 +7,21 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from crawl.cdx import Entry, drop_reason, parse_date, preference, redirect_target
-from crawl.errors import BadUrl
-from crawl.surt import surt_key
-from crawl.urls import canonical_url, is_wikipedia
-from pipeline.aside import Aside
-from pipeline.crawl_index import Answer, IndexReader, IndexSlice
-from pipeline.index_keys import LOOKUP, Lookup, Lookups
-from pipeline.index_server import server_answers
-from pipeline.index_table import table_answers
-from pipeline.index_zipnum import zipnum_answers
-from pipeline.options import LocateSettings
-from pipeline.progress import Ticker
-from pipeline.remote import Access
-from pipeline.shards import ShardWriter, read_rows
-from pipeline.workspace import PartResult
+from wikisum.crawl.cdx import Entry, drop_reason, parse_date, preference, redirect_target
+from wikisum.crawl.errors import BadUrl
+from wikisum.crawl.surt import surt_key
+from wikisum.crawl.urls import canonical_url, is_wikipedia
+from wikisum.pipeline.aside import Aside
+from wikisum.pipeline.crawl_index import Answer, IndexReader, IndexSlice
+from wikisum.pipeline.index_keys import LOOKUP, Lookup, Lookups
+from wikisum.pipeline.index_server import server_answers
+from wikisum.pipeline.index_table import table_answers
+from wikisum.pipeline.index_zipnum import zipnum_answers
+from wikisum.pipeline.options import LocateSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.remote import Access
+from wikisum.pipeline.shards import ShardWriter, read_rows
+from wikisum.pipeline.workspace import PartResult
 
 CANDIDATES, REDIRECTS = ".work/candidates-of-urls", ".work/redirects-of-urls"
 ANSWERS: dict[str, Callable[[IndexSlice, IndexReader], Iterator[Answer]]] = {

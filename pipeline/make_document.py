@@ -2,14 +2,14 @@
 
 from collections import Counter
 
-from crawl.errors import BadPage, BadUrl
-from crawl.html import read_page
-from crawl.paragraphs import drop_reason, split_long
-from crawl.t2t import t2t_drop_reason
-from crawl.urls import canonical_url
-from crawl.warc import Capture, Rejected
-from pipeline.options import ScanSettings
-from pipeline.records import Document, Dropped
+from wikisum.crawl.errors import BadPage, BadUrl
+from wikisum.crawl.html import read_page
+from wikisum.crawl.paragraphs import drop_reason, split_long
+from wikisum.crawl.t2t import t2t_drop_reason
+from wikisum.crawl.urls import canonical_url
+from wikisum.crawl.warc import Capture, Rejected
+from wikisum.pipeline.options import ScanSettings
+from wikisum.pipeline.records import Document, Dropped
 
 
 def make_document(

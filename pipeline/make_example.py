@@ -3,11 +3,11 @@
 from collections import Counter
 from typing import NamedTuple
 
-from crawl.clones import article_shingles, clone_score, lead_bigrams, paragraph_clone_score
-from crawl.t2t import t2t_text
-from crawl.tokens import terms
-from pipeline.options import ANY_LANGUAGE, ExampleSettings
-from pipeline.records import (
+from wikisum.crawl.clones import article_shingles, clone_score, lead_bigrams, paragraph_clone_score
+from wikisum.crawl.t2t import t2t_text
+from wikisum.crawl.tokens import terms
+from wikisum.pipeline.options import ANY_LANGUAGE, ExampleSettings
+from wikisum.pipeline.records import (
     SOURCES,
     Article,
     Document,
@@ -18,9 +18,9 @@ from pipeline.records import (
     Section,
     Sizes,
 )
-from ranker.rouge import rouge1_recall, rouge2_recall
-from ranker.select import best_within
-from ranker.tfidf import tfidf_scores
+from wikisum.ranker.rouge import rouge1_recall, rouge2_recall
+from wikisum.ranker.select import best_within
+from wikisum.ranker.tfidf import tfidf_scores
 
 STAGE = "examples"
 _Pooled = tuple[str, int, int]  # a paragraph's text, its document, its position there

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from importlib import metadata
 from typing import Any
 
-from pipeline import files
-from pipeline.options import VERSION
-from pipeline.records import FORMAT_VERSION
-from pipeline.shards import ShardFile
-from pipeline.workspace import MANIFEST, WORK, StageResult, Workspace
+from wikisum import __version__
+from wikisum.pipeline import files
+from wikisum.pipeline.records import FORMAT_VERSION
+from wikisum.pipeline.shards import ShardFile
+from wikisum.pipeline.workspace import MANIFEST, WORK, StageResult, Workspace
 
 LIBRARIES = (
     "apache-beam",
@@ -31,7 +31,7 @@ LIBRARIES = (
 
 def versions() -> dict[str, str]:
     """Our version, Python's, and those of the libraries that decide what is written."""
-    found = {"wikisum": VERSION, "format": FORMAT_VERSION, "python": platform.python_version()}
+    found = {"wikisum": __version__, "format": FORMAT_VERSION, "python": platform.python_version()}
     for name in LIBRARIES:
         try:
             found[name] = metadata.version(name)

@@ -7,12 +7,12 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
-from crawl.urls import is_wikipedia, url_key
-from pipeline import files
-from pipeline.filter_urls import Keys, read_keys, write_filter
-from pipeline.progress import Ticker
-from pipeline.shards import read_rows
-from pipeline.workspace import PartResult
+from wikisum.crawl.urls import is_wikipedia, url_key
+from wikisum.pipeline import files
+from wikisum.pipeline.filter_urls import Keys, read_keys, write_filter
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.shards import read_rows
+from wikisum.pipeline.workspace import PartResult
 
 FILTER = ".work/filter/missing.filter"
 

@@ -4,10 +4,10 @@ import dataclasses
 import re
 from dataclasses import dataclass
 
-from crawl.cdx import parse_date
-from crawl.html import check_extractor
+from wikisum import __version__
+from wikisum.crawl.cdx import parse_date
+from wikisum.crawl.html import check_extractor
 
-VERSION = "0.1.0"
 CORPORA = ("citations", "search", "combined")
 QUERIES = ("titles", "sections")
 CLONE_RULES = ("calibrated", "literal")
@@ -287,7 +287,7 @@ class LiveSettings:
     @property
     def user_agent(self) -> str:
         """What we call ourselves to servers."""
-        return f"wikisum/{VERSION}" + (f" (+{self.contact})" if self.contact else "")
+        return f"wikisum/{__version__}" + (f" (+{self.contact})" if self.contact else "")
 
 
 @dataclass(frozen=True)

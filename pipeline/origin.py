@@ -4,9 +4,9 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from pipeline.options import VERSION
-from pipeline.records import FORMAT_VERSION
-from pipeline.workspace import StageResult
+from wikisum import __version__
+from wikisum.pipeline.records import FORMAT_VERSION
+from wikisum.pipeline.workspace import StageResult
 
 _PATHS = ("titles", "vocab")  # of this machine, so they are not told
 
@@ -23,7 +23,7 @@ def origin_of(stage: str, own: Any, *before: StageResult) -> dict[str, Any]:
 def metadata_of(origin: dict[str, Any]) -> dict[str, str]:
     """What a shard says of its origin; nothing here may depend on the machine or the run."""
     return {
-        "wikisum.version": VERSION,
+        "wikisum.version": __version__,
         "wikisum.format": FORMAT_VERSION,
         "wikisum.settings": json.dumps(origin, sort_keys=True),
     }

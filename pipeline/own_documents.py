@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from crawl.errors import BadPage
-from crawl.html import read_page
-from crawl.paragraphs import drop_reason, split_long
-from pipeline.errors import JobFailed
-from pipeline.options import VERSION
+from wikisum import __version__
+from wikisum.crawl.errors import BadPage
+from wikisum.crawl.html import read_page
+from wikisum.crawl.paragraphs import drop_reason, split_long
+from wikisum.pipeline.errors import JobFailed
 
 MAX_PAGE_BYTES = 16 << 20
 WAIT_SECONDS = 30
@@ -58,7 +58,7 @@ def _fetched(url: str) -> tuple[bytes, str | None, bool]:
     """What a URL that the user named gives. Raises JobFailed naming it."""
     if not url.startswith(("http://", "https://")):
         raise ValueError(f"{url}: only http and https pages are read")
-    agent = f"wikisum/{VERSION}"
+    agent = f"wikisum/{__version__}"
     request = urllib.request.Request(url, headers={"User-Agent": agent})
     try:
         with urllib.request.urlopen(request, timeout=WAIT_SECONDS) as response:

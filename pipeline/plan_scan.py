@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from pipeline.files import InputFile, is_remote
+from wikisum.pipeline.files import InputFile, is_remote
 
 MOST_PARTS = 5_000
 EVEN_PARTS = 64  # so many at least, where there is work for them, keep as many cores busy

@@ -5,20 +5,20 @@ import os
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
-from pipeline import files
-from pipeline.card import CARD
-from pipeline.encode_subwords import MODEL, PIECES
-from pipeline.files import InputFile
-from pipeline.infer_scores import MODEL_FILES, STAGE, VOCAB_FILE, InferScores, local_run
-from pipeline.manifest import write_derived_manifest
-from pipeline.options import RankSettings
-from pipeline.progress import Ticker
-from pipeline.report import PAGE, REPORT
-from pipeline.rerank import RankShard, WriteRanked
-from pipeline.run import Job, Stage, run_parts, run_stage
-from pipeline.shards import ShardFile, read_rows, row_count
-from pipeline.workspace import MANIFEST, StageResult, Workspace
-from ranker.rank import LEARNED, METHODS
+from wikisum.pipeline import files
+from wikisum.pipeline.card import CARD
+from wikisum.pipeline.encode_subwords import MODEL, PIECES
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.infer_scores import MODEL_FILES, STAGE, VOCAB_FILE, InferScores, local_run
+from wikisum.pipeline.manifest import write_derived_manifest
+from wikisum.pipeline.options import RankSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.report import PAGE, REPORT
+from wikisum.pipeline.rerank import RankShard, WriteRanked
+from wikisum.pipeline.run import Job, Stage, run_parts, run_stage
+from wikisum.pipeline.shards import ShardFile, read_rows, row_count
+from wikisum.pipeline.workspace import MANIFEST, StageResult, Workspace
+from wikisum.ranker.rank import LEARNED, METHODS
 
 OTHERS = (REPORT, PAGE, CARD)
 RUN = "ranker"  # where the learned ranker is kept in the work folder, for workers anywhere
@@ -80,7 +80,7 @@ def _take_run(workspace: Workspace, run: str, device: str) -> str:
 
     Raises FileNotFoundError or ValueError if there is none in `run`.
     """
-    from ranker.score import Scorer
+    from wikisum.ranker.score import Scorer
 
     with local_run(run) as folder:
         Scorer.load(folder, device)

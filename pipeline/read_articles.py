@@ -5,17 +5,24 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote
 
-from crawl.dump import Page, bz2_stream_offsets, index_offsets, open_dump, read_pages, read_streams
-from crawl.errors import BadArticle
-from crawl.titles import article_id, normalise_title, split_of
-from crawl.wikitext import parse_article
-from pipeline import files
-from pipeline.article_shards import STAGE, ArticleShard, is_selected
-from pipeline.files import InputFile
-from pipeline.options import ArticleSettings
-from pipeline.progress import Ticker
-from pipeline.records import Article, Dropped, Section
-from pipeline.workspace import PartResult
+from wikisum.crawl.dump import (
+    Page,
+    bz2_stream_offsets,
+    index_offsets,
+    open_dump,
+    read_pages,
+    read_streams,
+)
+from wikisum.crawl.errors import BadArticle
+from wikisum.crawl.titles import article_id, normalise_title, split_of
+from wikisum.crawl.wikitext import parse_article
+from wikisum.pipeline import files
+from wikisum.pipeline.article_shards import STAGE, ArticleShard, is_selected
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.options import ArticleSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import Article, Dropped, Section
+from wikisum.pipeline.workspace import PartResult
 
 PART_BYTES = 16 << 20
 _UNINDEXED_SCAN_BYTES = 1 << 20

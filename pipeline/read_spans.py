@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from crawl.errors import BadAnswer
-from crawl.ranges import Joined, Span, join_spans
-from pipeline.read_ahead import read_ahead
-from pipeline.remote import Remote
+from wikisum.crawl.errors import BadAnswer
+from wikisum.crawl.ranges import Joined, Span, join_spans
+from wikisum.pipeline.read_ahead import read_ahead
+from wikisum.pipeline.remote import Remote
 
 MAX_GAP_BYTES = 256 << 10  # a request costs a polite client more time than so many bytes
 MAX_RANGE_BYTES = 4 << 20

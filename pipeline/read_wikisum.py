@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from crawl.errors import BadRecord, DataError
-from crawl.tfrecord import is_tfrecord
-from crawl.titles import article_id, normalise_title, split_of
-from crawl.urls import canonical_urls
-from crawl.wikisum_files import (
+from wikisum.crawl.errors import BadRecord, DataError
+from wikisum.crawl.tfrecord import is_tfrecord
+from wikisum.crawl.titles import article_id, normalise_title, split_of
+from wikisum.crawl.urls import canonical_urls
+from wikisum.crawl.wikisum_files import (
     Content,
     Refs,
     read_content,
@@ -20,13 +20,13 @@ from crawl.wikisum_files import (
     shard_of,
     split_of_shard,
 )
-from pipeline import files
-from pipeline.article_shards import STAGE, ArticleShard, is_selected
-from pipeline.files import InputFile
-from pipeline.options import SPLIT_TENTHS, ArticleSettings
-from pipeline.progress import Ticker
-from pipeline.records import Article, Dropped, Section
-from pipeline.workspace import PartResult
+from wikisum.pipeline import files
+from wikisum.pipeline.article_shards import STAGE, ArticleShard, is_selected
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.options import SPLIT_TENTHS, ArticleSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import Article, Dropped, Section
+from wikisum.pipeline.workspace import PartResult
 
 LANGUAGE = "en"
 SECTION_LEVEL = 2  # the files tell none

@@ -17,12 +17,13 @@ from ipaddress import ip_address
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from crawl.errors import BadAnswer
-from crawl.pauses import pause_seconds
-from pipeline import files
-from pipeline.http_ranges import RangeClient
-from pipeline.options import VERSION, RemoteSettings
-from pipeline.rate import Budget
+from wikisum import __version__
+from wikisum.crawl.errors import BadAnswer
+from wikisum.crawl.pauses import pause_seconds
+from wikisum.pipeline import files
+from wikisum.pipeline.http_ranges import RangeClient
+from wikisum.pipeline.options import RemoteSettings
+from wikisum.pipeline.rate import Budget
 
 POLITE_RATE = 2.0  # requests a second, of servers that are others'
 LONGEST_WAIT_SECONDS = 900.0  # a server that asks for more is not asked again in this run
@@ -259,7 +260,7 @@ class Access:
 @lru_cache(maxsize=2)
 def _client(settings: RemoteSettings, connections: int) -> RangeClient:
     contact = f" (+{settings.contact})" if settings.contact else ""
-    agent = f"wikisum/{VERSION}{contact}"
+    agent = f"wikisum/{__version__}{contact}"
     return RangeClient(agent, connections, settings.timeout_seconds)
 
 

@@ -4,7 +4,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
 
-from pipeline.remote import Remote
+from wikisum.pipeline.remote import Remote
 
 RANGE_BYTES = 8 << 20
 

@@ -8,17 +8,23 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline import files
-from pipeline.dropped_samples import SAMPLE_ROWS, SAMPLES_FOLDER, SampleDropped, read_samples
-from pipeline.join_pages import SIZES_FOLDER
-from pipeline.leakage import KEYS_FOLDER, SketchShard, leakage
-from pipeline.options import PAGE_STAGES, VERSION
-from pipeline.progress import Ticker
-from pipeline.records import SPLITS
-from pipeline.report_page import html_page
-from pipeline.run import Job, Stage, run_parts
-from pipeline.size_statistics import histogram, read_sizes, size_percentiles
-from pipeline.workspace import PartResult, StageResult
+from wikisum import __version__
+from wikisum.pipeline import files
+from wikisum.pipeline.dropped_samples import (
+    SAMPLE_ROWS,
+    SAMPLES_FOLDER,
+    SampleDropped,
+    read_samples,
+)
+from wikisum.pipeline.join_pages import SIZES_FOLDER
+from wikisum.pipeline.leakage import KEYS_FOLDER, SketchShard, leakage
+from wikisum.pipeline.options import PAGE_STAGES
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import SPLITS
+from wikisum.pipeline.report_page import html_page
+from wikisum.pipeline.run import Job, Stage, run_parts
+from wikisum.pipeline.size_statistics import histogram, read_sizes, size_percentiles
+from wikisum.pipeline.workspace import PartResult, StageResult
 
 REPORT = "report/report.json"
 PAGE = "report/index.html"
@@ -67,7 +73,7 @@ def _report(
     values = read_sizes(job.workspace, examples.paths(SIZES_FOLDER))
     kept = counts["examples"].get("paragraphs_out", 0)
     return {
-        "version": VERSION,
+        "version": __version__,
         "counts": counts,
         "funnel": funnel(counts),
         "splits": split_rows(encoded),

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from pipeline import files, paper_figures
-from pipeline.size_statistics import PERCENTILES
+from wikisum.pipeline import files, paper_figures
+from wikisum.pipeline.size_statistics import PERCENTILES
 
 TEMPLATE = "report.html"
 _WIDTH, _HEIGHT = 480, 150

@@ -9,14 +9,14 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from graphs.edges import Edges, permute
-from pipeline import files
-from pipeline.options import RankSettings
-from pipeline.progress import Ticker
-from pipeline.records import EXAMPLE, Example, example_from_row
-from pipeline.shards import ShardWriter, read_rows
-from pipeline.workspace import PartResult
-from ranker.rank import method_scores
+from wikisum.graphs.edges import Edges, permute
+from wikisum.pipeline import files
+from wikisum.pipeline.options import RankSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import EXAMPLE, Example, example_from_row
+from wikisum.pipeline.shards import ShardWriter, read_rows
+from wikisum.pipeline.workspace import PartResult
+from wikisum.ranker.rank import method_scores
 
 Graph = dict[str, list[Any]] | None
 SETTINGS_KEY = "wikisum.settings"

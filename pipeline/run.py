@@ -15,9 +15,9 @@ import apache_beam as beam
 from apache_beam.metrics.metric import Metrics
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipeline import files, progress
-from pipeline.errors import JobFailed
-from pipeline.workspace import (
+from wikisum.pipeline import files, progress
+from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.workspace import (
     PartResult,
     Parts,
     StageResult,
@@ -25,7 +25,7 @@ from pipeline.workspace import (
     fingerprint,
     merge_parts,
 )
-from ranker.progress import clock
+from wikisum.ranker.progress import clock
 
 LOG = "beam.log"
 

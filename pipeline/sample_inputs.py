@@ -5,21 +5,21 @@ from collections.abc import Iterator
 from typing import BinaryIO, cast
 from urllib.parse import urlsplit
 
-from crawl.dump import Page, next_stream, open_dump, read_pages, read_streams
-from crawl.errors import BadArticle, BadLine
-from crawl.titles import article_id
-from crawl.urls import canonical_urls, is_wikipedia, url_key
-from crawl.wikisum_files import Content, Refs, read_content, read_refs
-from crawl.wikitext import parse_article
-from pipeline import files
-from pipeline.files import InputFile
-from pipeline.join_pages import pack
-from pipeline.options import ArticleSettings
-from pipeline.prefix import Prefix
-from pipeline.read_articles import is_index
-from pipeline.read_wikisum import is_original, pair_files
-from pipeline.volumes import ArticleSample
-from pipeline.want_pages import read_search_results
+from wikisum.crawl.dump import Page, next_stream, open_dump, read_pages, read_streams
+from wikisum.crawl.errors import BadArticle, BadLine
+from wikisum.crawl.titles import article_id
+from wikisum.crawl.urls import canonical_urls, is_wikipedia, url_key
+from wikisum.crawl.wikisum_files import Content, Refs, read_content, read_refs
+from wikisum.crawl.wikitext import parse_article
+from wikisum.pipeline import files
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.join_pages import pack
+from wikisum.pipeline.options import ArticleSettings
+from wikisum.pipeline.prefix import Prefix
+from wikisum.pipeline.read_articles import is_index
+from wikisum.pipeline.read_wikisum import is_original, pair_files
+from wikisum.pipeline.volumes import ArticleSample
+from wikisum.pipeline.want_pages import read_search_results
 
 MOST_ARTICLES = 300
 PLACES = 4

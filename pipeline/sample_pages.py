@@ -5,19 +5,19 @@ from collections import Counter
 from collections.abc import Set
 from typing import Any, BinaryIO, cast
 
-from crawl.errors import BadUrl
-from crawl.urls import canonical_url, url_key
-from crawl.warc import Capture, read_captures
-from pipeline import files
-from pipeline.files import InputFile
-from pipeline.make_document import make_document
-from pipeline.options import ANY_LANGUAGE, Settings
-from pipeline.prefix import Prefix
-from pipeline.rates import Assumptions
-from pipeline.records import Document
-from pipeline.remote import Access, is_http
-from pipeline.remote_file import RemoteFile
-from pipeline.volumes import MIN_MATCHES, CrawlSample, PageSample
+from wikisum.crawl.errors import BadUrl
+from wikisum.crawl.urls import canonical_url, url_key
+from wikisum.crawl.warc import Capture, read_captures
+from wikisum.pipeline import files
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.make_document import make_document
+from wikisum.pipeline.options import ANY_LANGUAGE, Settings
+from wikisum.pipeline.prefix import Prefix
+from wikisum.pipeline.rates import Assumptions
+from wikisum.pipeline.records import Document
+from wikisum.pipeline.remote import Access, is_http
+from wikisum.pipeline.remote_file import RemoteFile
+from wikisum.pipeline.volumes import MIN_MATCHES, CrawlSample, PageSample
 
 FILES = 3
 PLACES = 4  # in each of them, if it is large

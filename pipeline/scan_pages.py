@@ -4,18 +4,18 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from crawl.url_filter import UrlFilter
-from pipeline.crawl_files import may_hold
-from pipeline.crawl_records import read_records
-from pipeline.filter_urls import is_wanted, load_filter
-from pipeline.make_document import make_document
-from pipeline.options import ScanSettings
-from pipeline.plan_scan import FileShare
-from pipeline.progress import Ticker
-from pipeline.records import DOCUMENT, DROPPED, Document, Dropped
-from pipeline.remote import Access
-from pipeline.shards import ShardWriter
-from pipeline.workspace import PartResult
+from wikisum.crawl.url_filter import UrlFilter
+from wikisum.pipeline.crawl_files import may_hold
+from wikisum.pipeline.crawl_records import read_records
+from wikisum.pipeline.filter_urls import is_wanted, load_filter
+from wikisum.pipeline.make_document import make_document
+from wikisum.pipeline.options import ScanSettings
+from wikisum.pipeline.plan_scan import FileShare
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import DOCUMENT, DROPPED, Document, Dropped
+from wikisum.pipeline.remote import Access
+from wikisum.pipeline.shards import ShardWriter
+from wikisum.pipeline.workspace import PartResult
 
 
 @dataclass(frozen=True)

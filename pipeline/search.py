@@ -6,20 +6,27 @@ queries -> index -> statistics -> candidates -> merged -> results
 from dataclasses import asdict
 from typing import Any
 
-from pipeline import files
-from pipeline.errors import JobFailed
-from pipeline.files import InputFile
-from pipeline.options import SearchSettings
-from pipeline.plan_scan import plan_scan, share_bytes
-from pipeline.progress import Ticker
-from pipeline.remote import Access
-from pipeline.run import Job, Stage, run_parts
-from pipeline.search_merge import FAN_IN, MergeCandidates
-from pipeline.search_pages import CountPages, FindCandidates, sample
-from pipeline.search_queries import FOLDER, INDEX, MergeIndex, QuerySource, ReadQueries, plan_titles
-from pipeline.search_results import FOLDER as RESULTS
-from pipeline.search_results import WriteResults
-from pipeline.workspace import StageResult
+from wikisum.pipeline import files
+from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.options import SearchSettings
+from wikisum.pipeline.plan_scan import plan_scan, share_bytes
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.remote import Access
+from wikisum.pipeline.run import Job, Stage, run_parts
+from wikisum.pipeline.search_merge import FAN_IN, MergeCandidates
+from wikisum.pipeline.search_pages import CountPages, FindCandidates, sample
+from wikisum.pipeline.search_queries import (
+    FOLDER,
+    INDEX,
+    MergeIndex,
+    QuerySource,
+    ReadQueries,
+    plan_titles,
+)
+from wikisum.pipeline.search_results import FOLDER as RESULTS
+from wikisum.pipeline.search_results import WriteResults
+from wikisum.pipeline.workspace import StageResult
 
 
 def read_queries(

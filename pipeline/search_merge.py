@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline import files
-from pipeline.options import SearchSettings
-from pipeline.progress import Ticker
-from pipeline.records import CANDIDATE
-from pipeline.search_queries import FOLDER
-from pipeline.shards import ShardWriter
-from pipeline.workspace import PartResult
-from ranker.best_pages import best_hits
+from wikisum.pipeline import files
+from wikisum.pipeline.options import SearchSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import CANDIDATE
+from wikisum.pipeline.search_queries import FOLDER
+from wikisum.pipeline.shards import ShardWriter
+from wikisum.pipeline.workspace import PartResult
+from wikisum.ranker.best_pages import best_hits
 
 FAN_IN = 64
 GROUP_ROWS = 8192

@@ -10,28 +10,28 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from crawl.errors import BadPage, BadUrl
-from crawl.page_fields import read_fields
-from crawl.phrases import WordHashes
-from crawl.urls import canonical_url, is_wikipedia
-from crawl.warc import Capture, Rejected
-from pipeline.array_files import read_arrays, write_arrays
-from pipeline.crawl_records import read_records
-from pipeline.files import InputFile
-from pipeline.make_document import drop_record
-from pipeline.options import SearchSettings
-from pipeline.plan_scan import FileShare
-from pipeline.progress import Ticker
-from pipeline.records import DROPPED, Dropped
-from pipeline.remote import Access
-from pipeline.search_merge import SortedRuns, write_hits
-from pipeline.search_pool import Pool
-from pipeline.search_queries import FOLDER
-from pipeline.shards import ShardWriter
-from pipeline.workspace import PartResult
-from ranker.bm25 import Collection
-from ranker.query_index import QueryIndex
-from ranker.search import (
+from wikisum.crawl.errors import BadPage, BadUrl
+from wikisum.crawl.page_fields import read_fields
+from wikisum.crawl.phrases import WordHashes
+from wikisum.crawl.urls import canonical_url, is_wikipedia
+from wikisum.crawl.warc import Capture, Rejected
+from wikisum.pipeline.array_files import read_arrays, write_arrays
+from wikisum.pipeline.crawl_records import read_records
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.make_document import drop_record
+from wikisum.pipeline.options import SearchSettings
+from wikisum.pipeline.plan_scan import FileShare
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import DROPPED, Dropped
+from wikisum.pipeline.remote import Access
+from wikisum.pipeline.search_merge import SortedRuns, write_hits
+from wikisum.pipeline.search_pool import Pool
+from wikisum.pipeline.search_queries import FOLDER
+from wikisum.pipeline.shards import ShardWriter
+from wikisum.pipeline.workspace import PartResult
+from wikisum.ranker.bm25 import Collection
+from wikisum.ranker.query_index import QueryIndex
+from wikisum.ranker.search import (
     PageTerms,
     Searcher,
     Statistics,

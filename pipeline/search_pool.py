@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from pipeline.options import SearchSettings
-from pipeline.search_merge import HITS, best_of
+from wikisum.pipeline.options import SearchSettings
+from wikisum.pipeline.search_merge import HITS, best_of
 
 MAX_HITS = 1 << 20  # held at once, some 100 MB when they are sorted
 MAX_PAGES = 1 << 16

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from crawl.phrases import WordHashes
-from crawl.titles import article_id, normalise_title
-from pipeline import files
-from pipeline.array_files import read_arrays, write_arrays
-from pipeline.files import InputFile
-from pipeline.progress import Ticker
-from pipeline.records import DROPPED, QUERY, Dropped, Query
-from pipeline.shards import ShardWriter, read_rows
-from pipeline.workspace import PartResult
-from ranker.query_index import PartBuilder, QueryPart, merge
+from wikisum.crawl.phrases import WordHashes
+from wikisum.crawl.titles import article_id, normalise_title
+from wikisum.pipeline import files
+from wikisum.pipeline.array_files import read_arrays, write_arrays
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import DROPPED, QUERY, Dropped, Query
+from wikisum.pipeline.shards import ShardWriter, read_rows
+from wikisum.pipeline.workspace import PartResult
+from wikisum.ranker.query_index import PartBuilder, QueryPart, merge
 
 STAGE = "queries"
 FOLDER = ".work/search"

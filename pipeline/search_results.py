@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from pipeline import files
-from pipeline.options import SearchSettings
-from pipeline.progress import Ticker
-from pipeline.records import Query
-from pipeline.search_merge import merged
-from pipeline.search_queries import number_range
-from pipeline.shards import ShardFile, read_rows
-from pipeline.workspace import PartResult
+from wikisum.pipeline import files
+from wikisum.pipeline.options import SearchSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import Query
+from wikisum.pipeline.search_merge import merged
+from wikisum.pipeline.search_queries import number_range
+from wikisum.pipeline.shards import ShardFile, read_rows
+from wikisum.pipeline.workspace import PartResult
 
 FOLDER = "search"
 Found = tuple[int, list[str], list[float]]  # a query's number, its URLs and their scores

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.files import AtomicFile, join, open_input
-from pipeline.records import to_table
+from wikisum.pipeline.files import AtomicFile, join, open_input
+from wikisum.pipeline.records import to_table
 
 ROW_GROUP_ROWS = 256
 

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 
-from pipeline import files
-from pipeline.records import SOURCES, Sizes
-from pipeline.workspace import Workspace
+from wikisum.pipeline import files
+from wikisum.pipeline.records import SOURCES, Sizes
+from wikisum.pipeline.workspace import Workspace
 
 Values = npt.NDArray[np.float64]
 PERCENTILES = (20, 40, 50, 60, 80, 100)

@@ -2,9 +2,9 @@
 
 from typing import Any, TextIO
 
-from pipeline.records import SPLITS
-from pipeline.report import PAGE, funnel
-from ranker.progress import clock
+from wikisum.pipeline.records import SPLITS
+from wikisum.pipeline.report import PAGE, funnel
+from wikisum.ranker.progress import clock
 
 
 def summary_lines(manifest: dict[str, Any], out: str) -> list[str]:

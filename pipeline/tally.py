@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from crawl.urls import url_key
+from wikisum.crawl.urls import url_key
 
 KEYS_A_RANGE = 1 << 20
 _BUFFER_KEYS = 1 << 12

@@ -9,19 +9,28 @@ from typing import Any, NamedTuple, TextIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from crawl.clones import lead_bigrams, paragraph_clone_score
-from crawl.tokens import terms
-from crawl.urls import url_key
-from pipeline import files
-from pipeline.encode_subwords import MODEL
-from pipeline.manifest import read_manifest
-from pipeline.options import PAGE_STAGES
-from pipeline.progress import Ticker, watched
-from pipeline.records import ARTICLE, CAPTURE, DOCUMENT, DROPPED, EXAMPLE, SOURCES, SPLITS, WANTED
-from pipeline.shards import read_rows
-from pipeline.tally import Tally, Unequal
-from pipeline.workspace import Workspace
-from ranker.vocab import load_model
+from wikisum.crawl.clones import lead_bigrams, paragraph_clone_score
+from wikisum.crawl.tokens import terms
+from wikisum.crawl.urls import url_key
+from wikisum.pipeline import files
+from wikisum.pipeline.encode_subwords import MODEL
+from wikisum.pipeline.manifest import read_manifest
+from wikisum.pipeline.options import PAGE_STAGES
+from wikisum.pipeline.progress import Ticker, watched
+from wikisum.pipeline.records import (
+    ARTICLE,
+    CAPTURE,
+    DOCUMENT,
+    DROPPED,
+    EXAMPLE,
+    SOURCES,
+    SPLITS,
+    WANTED,
+)
+from wikisum.pipeline.shards import read_rows
+from wikisum.pipeline.tally import Tally, Unequal
+from wikisum.pipeline.workspace import Workspace
+from wikisum.ranker.vocab import load_model
 
 SCHEMAS = {
     "articles": ARTICLE,

@@ -8,8 +8,8 @@ were spread exponentially.
 import math
 from typing import NamedTuple
 
-from pipeline.options import Settings
-from pipeline.rates import Assumptions
+from wikisum.pipeline.options import Settings
+from wikisum.pipeline.rates import Assumptions
 
 
 class ArticleSample(NamedTuple):

@@ -14,17 +14,17 @@ from urllib.parse import unquote, urlsplit
 
 import apache_beam as beam
 
-from crawl.errors import BadLine, BadUrl
-from crawl.folding import encodable
-from crawl.titles import article_id
-from crawl.urls import canonical_url, is_wikipedia, unwrap_archive, url_key
-from pipeline import files
-from pipeline.files import InputFile
-from pipeline.filter_urls import write_keys
-from pipeline.records import DROPPED, WANTED, Dropped, Wanted
-from pipeline.run import count
-from pipeline.shards import ShardWriter, read_rows
-from pipeline.workspace import PartResult, Parts
+from wikisum.crawl.errors import BadLine, BadUrl
+from wikisum.crawl.folding import encodable
+from wikisum.crawl.titles import article_id
+from wikisum.crawl.urls import canonical_url, is_wikipedia, unwrap_archive, url_key
+from wikisum.pipeline import files
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.filter_urls import write_keys
+from wikisum.pipeline.records import DROPPED, WANTED, Dropped, Wanted
+from wikisum.pipeline.run import count
+from wikisum.pipeline.shards import ShardWriter, read_rows
+from wikisum.pipeline.workspace import PartResult, Parts
 
 STAGE = "wanted"
 MAX_LINE_BYTES = 64 << 20

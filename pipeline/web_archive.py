@@ -15,12 +15,12 @@ from typing import Any, BinaryIO
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from crawl.errors import BadRecord, BadUrl
-from crawl.http import decode_body
-from crawl.urls import canonical_url
-from pipeline.options import LiveSettings
-from pipeline.records import Outcome
-from pipeline.web_client import Exchange
+from wikisum.crawl.errors import BadRecord, BadUrl
+from wikisum.crawl.http import decode_body
+from wikisum.crawl.urls import canonical_url
+from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.records import Outcome
+from wikisum.pipeline.web_client import Exchange
 
 OUTCOME_TYPE = "application/vnd.wikisum.outcome+json"
 MAX_DECODED_BYTES = 16 << 20

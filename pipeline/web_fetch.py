@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from crawl.targets import Target, first_targets, target_of
-from pipeline.options import LiveSettings
-from pipeline.records import Outcome
-from pipeline.web_client import Exchange, NotFetched, WebClient
-from pipeline.web_hosts import Hosts
+from wikisum.crawl.targets import Target, first_targets, target_of
+from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.records import Outcome
+from wikisum.pipeline.web_client import Exchange, NotFetched, WebClient
+from wikisum.pipeline.web_hosts import Hosts
 
 FETCHED = "fetched"
 

@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from crawl.errors import BadRecord, BadUrl
-from crawl.http import decode_body
-from crawl.pauses import LONGEST_PAUSE_SECONDS, pause_seconds, retry_after_seconds
-from crawl.robots import MAX_REDIRECTS, MAX_ROBOTS_BYTES, Robots, robots_of
-from crawl.targets import Target, redirect_target
-from pipeline.options import LiveSettings
-from pipeline.web_client import Exchange, NotFetched, WebClient
+from wikisum.crawl.errors import BadRecord, BadUrl
+from wikisum.crawl.http import decode_body
+from wikisum.crawl.pauses import LONGEST_PAUSE_SECONDS, pause_seconds, retry_after_seconds
+from wikisum.crawl.robots import MAX_REDIRECTS, MAX_ROBOTS_BYTES, Robots, robots_of
+from wikisum.crawl.targets import Target, redirect_target
+from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.web_client import Exchange, NotFetched, WebClient
 
 REDIRECTS = (301, 302, 303, 307, 308)
 BUSY = (429, 503)

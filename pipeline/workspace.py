@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline import files
-from pipeline.errors import JobFailed
-from pipeline.options import VERSION
-from pipeline.shards import ShardFile
+from wikisum import __version__
+from wikisum.pipeline import files
+from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.shards import ShardFile
 
 WORK = ".work"
 MANIFEST = "manifest.json"
@@ -65,7 +65,7 @@ class StageResult:
 
 def fingerprint(key: Mapping[str, Any]) -> str:
     """16 hex digits that stand for the settings and inputs in `key` and for our version."""
-    text = json.dumps({"version": VERSION, **key}, sort_keys=True, default=list)
+    text = json.dumps({"version": __version__, **key}, sort_keys=True, default=list)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

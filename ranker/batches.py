@@ -12,8 +12,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ranker.ragged import Ints, Ragged, concatenated, cut, from_arrow, length_batches, padded
-from ranker.shards import RowGroup, read_group
+from wikisum.ranker.ragged import (
+    Ints,
+    Ragged,
+    concatenated,
+    cut,
+    from_arrow,
+    length_batches,
+    padded,
+)
+from wikisum.ranker.shards import RowGroup, read_group
 
 Floats = npt.NDArray[np.float32]
 T = TypeVar("T")

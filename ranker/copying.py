@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from crawl.tokens import terms
+from wikisum.crawl.tokens import terms
 
 LEAST_RUN_WORDS = 4
 _UNSPACED = re.compile(r"\S+")

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import numpy as np
 
-from ranker.progress import ProgressLine
-from ranker.rank import LEARNED, METHODS, best_first, rank
-from ranker.recalls import CUTS, RankedArticle, in_page_order, read_articles, recalls_at
-from ranker.rouge import rouge, rouge_tokens
-from ranker.select import extractive_summary, lead_sentences, lead_summary
-from ranker.shards import row_groups, split_shards
-from ranker.sumbasic import sumbasic_sentences
+from wikisum.ranker.progress import ProgressLine
+from wikisum.ranker.rank import LEARNED, METHODS, best_first, rank
+from wikisum.ranker.recalls import CUTS, RankedArticle, in_page_order, read_articles, recalls_at
+from wikisum.ranker.rouge import rouge, rouge_tokens
+from wikisum.ranker.select import extractive_summary, lead_sentences, lead_summary
+from wikisum.ranker.shards import row_groups, split_shards
+from wikisum.ranker.sumbasic import sumbasic_sentences
 
 if TYPE_CHECKING:
-    from ranker.score import Scorer
+    from wikisum.ranker.score import Scorer
 
 ROUGES = ("rouge1", "rouge2", "rougeL")
 AS_STORED = "stored"  # the order of the shard
@@ -147,7 +147,7 @@ def evaluate_ranking(
 
 
 def _scorer(run: Path, device: str) -> "Scorer":
-    from ranker.score import Scorer
+    from wikisum.ranker.score import Scorer
 
     return Scorer.load(run, device)
 

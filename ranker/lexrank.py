@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from ranker.cosines import similar_pairs, tfidf_vectors
-from ranker.pagerank import Vector, pagerank
+from wikisum.ranker.cosines import similar_pairs, tfidf_vectors
+from wikisum.ranker.pagerank import Vector, pagerank
 
 THRESHOLD = 0.1
 

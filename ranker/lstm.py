@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ranker.vocab import PAD
+from wikisum.ranker.vocab import PAD
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ranker.rouge import rouge2_recall
+from wikisum.ranker.rouge import rouge2_recall
 
 
 def cheating_scores(lead_terms: Sequence[str], paragraphs: Sequence[Sequence[str]]) -> list[float]:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crawl.clone_sketch import Sketch, section_sketches
-from crawl.phrases import (
+from wikisum.crawl.clone_sketch import Sketch, section_sketches
+from wikisum.crawl.phrases import (
     Hashes,
     PhraseIndex,
     WordHashes,

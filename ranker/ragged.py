@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ranker.vocab import PAD
+from wikisum.ranker.vocab import PAD
 
 Ints = npt.NDArray[np.int64]
 

@@ -4,12 +4,12 @@ import random
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from crawl.tokens import terms
-from ranker.lexrank import continuous_lexrank_scores, lexrank_scores
-from ranker.oracle import cheating_scores, oracle_scores
-from ranker.sumbasic import sumbasic_order
-from ranker.textrank import textrank_scores
-from ranker.tfidf import tfidf_cosine_scores, tfidf_scores
+from wikisum.crawl.tokens import terms
+from wikisum.ranker.lexrank import continuous_lexrank_scores, lexrank_scores
+from wikisum.ranker.oracle import cheating_scores, oracle_scores
+from wikisum.ranker.sumbasic import sumbasic_order
+from wikisum.ranker.textrank import textrank_scores
+from wikisum.ranker.tfidf import tfidf_cosine_scores, tfidf_scores
 
 
 class _Article(NamedTuple):

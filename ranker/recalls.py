@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ranker.rouge import lcs_lengths
-from ranker.shards import RowGroup, read_group
+from wikisum.ranker.rouge import lcs_lengths
+from wikisum.ranker.shards import RowGroup, read_group
 
 CUTS = (5, 10, 20, 40)
 

@@ -11,8 +11,8 @@ from zipfile import is_zipfile
 import sentencepiece
 import torch
 
-from ranker.vocab import load_model
-from ranker.whole_files import write_whole
+from wikisum.ranker.vocab import load_model
+from wikisum.ranker.whole_files import write_whole
 
 SETTINGS = "settings.json"
 VOCAB = "vocab.model"

@@ -9,10 +9,10 @@ import sentencepiece
 import torch
 from torch import Tensor
 
-from ranker.batches import Batch, Floats, Lengths, Pool, collate
-from ranker.lstm import Ranker, RankerSettings
-from ranker.ragged import cut, length_batches, ragged
-from ranker.runs import BEST, VOCAB, device_of, load_checkpoint, load_vocab
+from wikisum.ranker.batches import Batch, Floats, Lengths, Pool, collate
+from wikisum.ranker.lstm import Ranker, RankerSettings
+from wikisum.ranker.ragged import cut, length_batches, ragged
+from wikisum.ranker.runs import BEST, VOCAB, device_of, load_checkpoint, load_vocab
 
 KIND = "ranker"
 

@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crawl.clone_sketch import clone_scores, sketch
-from crawl.page_fields import PageFields
-from crawl.phrases import BREAK, Hashes, WordHashes, search_terms
-from ranker.bm25 import FIELDS, Collection, Counts, Floats, idf, term_weights
-from ranker.query_index import QueryIndex, ranges
+from wikisum.crawl.clone_sketch import clone_scores, sketch
+from wikisum.crawl.page_fields import PageFields
+from wikisum.crawl.phrases import BREAK, Hashes, WordHashes, search_terms
+from wikisum.ranker.bm25 import FIELDS, Collection, Counts, Floats, idf, term_weights
+from wikisum.ranker.query_index import QueryIndex, ranges
 
 MAX_PHRASE_SHARE = 0.01
 MIN_PHRASE_HOLDERS = 50

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 
-from ranker.sentences import sentences
+from wikisum.ranker.sentences import sentences
 
 
 def best_within(

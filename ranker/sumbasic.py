@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from crawl.tokens import terms
-from ranker.cosines import term_counts
-from ranker.sentences import sentences
+from wikisum.crawl.tokens import terms
+from wikisum.ranker.cosines import term_counts
+from wikisum.ranker.sentences import sentences
 
 
 def sumbasic_order(units: Sequence[Sequence[str]], with_best_word: bool = False) -> list[int]:

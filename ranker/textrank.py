@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ranker.cosines import term_counts
-from ranker.pagerank import pagerank
+from wikisum.ranker.cosines import term_counts
+from wikisum.ranker.pagerank import pagerank
 
 MAX_NODES = 3_000
 

@@ -16,16 +16,24 @@ from typing import Any, TextIO
 import torch
 from torch.nn import functional as F
 
-from ranker.batches import Batch, Lengths, Place, ahead, training_batches
-from ranker.lstm import Ranker, RankerSettings
-from ranker.progress import ProgressLine, clock
-from ranker.runs import BEST, LAST, SETTINGS, VOCAB, device_of, load_checkpoint, save_checkpoint
-from ranker.score import KIND, batch_logits
-from ranker.shards import RowGroup, find_vocab, row_groups, split_shards
-from ranker.training_log import TrainingLog
-from ranker.validation import RECALLS, Validation, some_groups
-from ranker.vocab import load_model
-from ranker.whole_files import write_json, write_whole
+from wikisum.ranker.batches import Batch, Lengths, Place, ahead, training_batches
+from wikisum.ranker.lstm import Ranker, RankerSettings
+from wikisum.ranker.progress import ProgressLine, clock
+from wikisum.ranker.runs import (
+    BEST,
+    LAST,
+    SETTINGS,
+    VOCAB,
+    device_of,
+    load_checkpoint,
+    save_checkpoint,
+)
+from wikisum.ranker.score import KIND, batch_logits
+from wikisum.ranker.shards import RowGroup, find_vocab, row_groups, split_shards
+from wikisum.ranker.training_log import TrainingLog
+from wikisum.ranker.validation import RECALLS, Validation, some_groups
+from wikisum.ranker.vocab import load_model
+from wikisum.ranker.whole_files import write_json, write_whole
 
 BATCHES_AHEAD = 4
 

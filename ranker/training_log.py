@@ -6,8 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ranker.runs import LOG
-from ranker.whole_files import write_whole
+from wikisum.ranker.runs import LOG
+from wikisum.ranker.whole_files import write_whole
 
 
 def read_log(run: Path) -> list[dict[str, Any]]:

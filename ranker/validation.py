@@ -6,13 +6,13 @@ import numpy as np
 import torch
 from scipy.special import expit
 
-from ranker.batches import Floats, Lengths, read_pool
-from ranker.lstm import Ranker
-from ranker.rank import best_first
-from ranker.recalls import CUTS, read_articles, recalls_at
-from ranker.rouge import rouge_tokens
-from ranker.score import pool_logits
-from ranker.shards import RowGroup
+from wikisum.ranker.batches import Floats, Lengths, read_pool
+from wikisum.ranker.lstm import Ranker
+from wikisum.ranker.rank import best_first
+from wikisum.ranker.recalls import CUTS, read_articles, recalls_at
+from wikisum.ranker.rouge import rouge_tokens
+from wikisum.ranker.score import pool_logits
+from wikisum.ranker.shards import RowGroup
 
 RECALLS = [f"rougeL_recall_{cut}" for cut in CUTS]
 

@@ -3,7 +3,7 @@
 import gzip
 import io
 
-from pipeline.records import Article, Document, Section
+from wikisum.pipeline.records import Article, Document, Section
 
 LEAD = (
     "The Tavin Bridge is an iron arch bridge over the river Tavin, opened in 1881 to carry the "

@@ -27,8 +27,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from warcio.archiveiterator import ArchiveIterator
 
-from crawl.errors import BadUrl
-from crawl.surt import surt_key
+from wikisum.crawl.errors import BadUrl
+from wikisum.crawl.surt import surt_key
 
 CRAWL = "CC-MAIN-2024-10"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 
-from pipeline.cli import main
-from pipeline.records import CAPTURE, DROPPED
 from tests.conftest import GOLDEN
 from tests.fake_crawl import CRAWL, Faults, lay_out, served
+from wikisum.pipeline.cli import main
+from wikisum.pipeline.records import CAPTURE, DROPPED
 
 ARTICLES = ["--articles", str(GOLDEN / "sample.xml.bz2")]
 SEARCH = ["--search-results", str(GOLDEN / "search.jsonl")]

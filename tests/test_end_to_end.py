@@ -20,10 +20,10 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline import validate
-from pipeline.cli import main
-from pipeline.records import DROPPED, EXAMPLE
 from tests.conftest import GOLDEN
+from wikisum.pipeline import validate
+from wikisum.pipeline.cli import main
+from wikisum.pipeline.records import DROPPED, EXAMPLE
 
 SAMPLE = [
     "build",
@@ -40,7 +40,7 @@ SAMPLE = [
 
 def run(*words: object) -> subprocess.CompletedProcess:
     """The command in a process of its own."""
-    command = [sys.executable, "-m", "pipeline.cli", *map(str, words)]
+    command = [sys.executable, "-m", "wikisum", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -123,7 +123,7 @@ def test_the_newest_capture_is_taken(built):
 
 
 def test_a_document_can_be_traced_to_its_bytes(built):
-    from crawl.warc import read_captures
+    from wikisum.crawl.warc import read_captures
 
     rows = ds.dataset(built / "examples").to_table().to_pylist()
     document = rows[0]["documents"][0]
@@ -159,8 +159,8 @@ def rows_of(folder: Path) -> list[tuple]:
 
 @pytest.mark.slow
 def test_crawl_files_in_parts_give_the_same_bytes(built, tmp_path, monkeypatch):
-    from crawl.borders import records_of
-    from pipeline import crawl_records, plan_scan
+    from wikisum.crawl.borders import records_of
+    from wikisum.pipeline import crawl_records, plan_scan
 
     monkeypatch.setattr(plan_scan, "LEAST_BYTES", 5_000)
     small = functools.partial(records_of, certain_bytes=1_000)
@@ -185,7 +185,7 @@ def test_killed_at_any_moment_it_ends_in_the_same_bytes(built, tmp_path):
         ".work/linked/*", ".work/vocab.json", "examples/*",
     ]  # fmt: skip
     for moment in moments:
-        command = [sys.executable, "-m", "pipeline.cli", *SAMPLE, "--out", str(out)]
+        command = [sys.executable, "-m", "wikisum", *SAMPLE, "--out", str(out)]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 120
         while not list(out.glob(moment)) and process.poll() is None:
@@ -499,7 +499,7 @@ def test_files_that_others_broke_can_stand_among_the_crawl(real_data, tmp_path):
 def test_an_interrupt_leaves_at_once_with_a_line(tmp_path):
     out = tmp_path / "out"
     process = subprocess.Popen(
-        [sys.executable, "-m", "pipeline.cli", *SAMPLE, "--out", str(out)],
+        [sys.executable, "-m", "wikisum", *SAMPLE, "--out", str(out)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

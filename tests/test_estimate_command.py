@@ -5,16 +5,16 @@ import json
 
 import pytest
 
-from pipeline import sample_inputs, sample_pages
-from pipeline.cli import main
-from pipeline.files import expand
-from pipeline.options import ArticleSettings, RemoteSettings, Settings
-from pipeline.rates import Assumptions
-from pipeline.remote import Access
-from pipeline.sample_inputs import sample_articles
 from tests import tfrecords
 from tests.builders import dump, gzipped, warc_record
 from tests.conftest import GOLDEN
+from wikisum.pipeline import sample_inputs, sample_pages
+from wikisum.pipeline.cli import main
+from wikisum.pipeline.files import expand
+from wikisum.pipeline.options import ArticleSettings, RemoteSettings, Settings
+from wikisum.pipeline.rates import Assumptions
+from wikisum.pipeline.remote import Access
+from wikisum.pipeline.sample_inputs import sample_articles
 
 SAMPLE = [
     "build", "--articles", str(GOLDEN / "sample.xml.bz2"), "--warcs", str(GOLDEN / "sample-*.gz"),

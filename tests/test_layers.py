@@ -9,7 +9,7 @@ MAY_IMPORT = {
     "ranker": {"crawl"},
     "graphs": {"crawl", "ranker"},
     "pipeline": {"crawl", "ranker", "graphs"},
-    "models": {"ranker", "graphs", "pipeline.records"},
+    "models": {"ranker", "graphs", "wikisum.pipeline.records"},
 }
 # the command line names both halves
 DOOR = {"cli_summarize.py", "cli_summarizer.py", "cli_train.py"}
@@ -53,7 +53,7 @@ def test_package_files_are_empty():
 
 
 def test_the_command_line_alone_loads_neither_beam_nor_torch():
-    loads = "import sys; from pipeline import cli; cli._parser(); print(*sys.modules)"
+    loads = "import sys; from wikisum.pipeline import cli; cli._parser(); print(*sys.modules)"
     out = subprocess.run(
         [sys.executable, "-c", loads], cwd=ROOT, capture_output=True, text=True, check=True
     )

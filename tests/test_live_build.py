@@ -17,12 +17,12 @@ import pyarrow.dataset as ds
 import pytest
 from lxml import html
 
-from crawl.warc import read_captures
-from pipeline.cli import main
-from pipeline.records import DOCUMENT, DROPPED
 from tests.builders import LEAD, dump, gzipped, stream, warc_record
 from tests.fake_crawl import CRAWL, lay_out, served
 from tests.servers import NOT_FOUND, Answer, Server, page, redirect
+from wikisum.crawl.warc import read_captures
+from wikisum.pipeline.cli import main
+from wikisum.pipeline.records import DOCUMENT, DROPPED
 
 TEXT = "The bridge over the Tavin was painted green by {} men in a single summer of that year."
 ANSWERS = {
@@ -69,7 +69,7 @@ def articles(folder: Path, urls: list[str]) -> list[str]:
 
 def crawl_file(folder: Path) -> Path:
     """A crawl file with a page, and with one that it could not have."""
-    path = folder / "crawl.warc.gz"
+    path = folder / "wikisum.crawl.warc.gz"
     records = [warc_record(OLD, page(TEXT.format("twelve")).body),
                warc_record("http://b.example/", b"no", status="404 Not Found")]  # fmt: skip
     path.write_bytes(gzipped(*records))
@@ -180,10 +180,10 @@ def test_what_a_crawl_has_now_is_not_taken_from_the_web(server, tmp_path):
     url = f"{server.url}/good"
     out = build(tmp_path, [OLD, url], *LIVE)
     assert {d["warc_file"] for d in rows(out, "documents")} == {"live/live-00000.warc.gz"}
-    crawl = tmp_path / "crawl.warc.gz"
+    crawl = tmp_path / "wikisum.crawl.warc.gz"
     crawl.write_bytes(gzipped(warc_record(url, page(TEXT.format("twelve")).body)))
     build(tmp_path, [OLD, url], "--warcs", crawl, *LIVE)
-    assert {d["warc_file"] for d in rows(out, "documents")} == {"crawl.warc.gz"}
+    assert {d["warc_file"] for d in rows(out, "documents")} == {"wikisum.crawl.warc.gz"}
     assert main(["validate", str(out)]) == 0
 
 
@@ -231,7 +231,7 @@ def test_killed_while_it_fetches_and_while_it_scans(tmp_path):
         flags = [*LIVE, "--live-timeout", "60"]
         out = tmp_path / "out"
         words = ["build", *articles(tmp_path, cited), *flags]
-        command = [sys.executable, "-m", "pipeline.cli", *words, "--out", str(out)]
+        command = [sys.executable, "-m", "wikisum", *words, "--out", str(out)]
         killed(command, lambda: "/4" in server.paths)
         assert not (out / ".work" / "live.json").exists()
         killed(command, lambda: bool(list(out.glob(".work/live-scan-*/part-*.json"))))
@@ -265,7 +265,7 @@ def test_interrupted_while_it_fetches_it_goes_on(tmp_path):
         cited = [f"{server.url}/{n}" for n in range(4)]
         words = ["build", *articles(tmp_path, cited), *LIVE, "--live-timeout", "60"]
         words += ["--out", str(tmp_path / "out")]
-        command = [sys.executable, "-m", "pipeline.cli", *words]
+        command = [sys.executable, "-m", "wikisum", *words]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
             until = time.monotonic() + 60
             while "/2" not in server.paths and time.monotonic() < until:

@@ -10,14 +10,14 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 
-from crawl.dump import read_pages
-from crawl.errors import BadArticle
-from crawl.wikitext import parse_article
-from pipeline.cli import main
-from pipeline.records import DROPPED
-from pipeline.validate import validate
 from tests import tfrecords
 from tests.conftest import GOLDEN
+from wikisum.crawl.dump import read_pages
+from wikisum.crawl.errors import BadArticle
+from wikisum.crawl.wikitext import parse_article
+from wikisum.pipeline.cli import main
+from wikisum.pipeline.records import DROPPED
+from wikisum.pipeline.validate import validate
 
 SHARDS = 10
 ASCII = set(string.ascii_letters + string.digits)

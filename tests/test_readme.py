@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cli import _parser
+from wikisum.pipeline.cli import _parser
 
 ROOT = Path(__file__).parent.parent
 

@@ -2,11 +2,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.topics import TopicSettings, make_example, texts_of, write_topics
-from pipeline.records import EXAMPLE, example_from_row
-from pipeline.validate import row_faults
-from ranker.rank import rank
-from ranker.rouge import rouge2_recall, rougel_recall
-from ranker.vocab import load_model
+from wikisum.pipeline.records import EXAMPLE, example_from_row
+from wikisum.pipeline.validate import row_faults
+from wikisum.ranker.rank import rank
+from wikisum.ranker.rouge import rouge2_recall, rougel_recall
+from wikisum.ranker.vocab import load_model
 
 EXAMPLES = [make_example(i, TopicSettings()) for i in range(60)]
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.addresses import is_public, literal_address, may_connect
+from wikisum.crawl.addresses import is_public, literal_address, may_connect
 
 LOOPBACK = ipaddress.ip_address("127.0.0.1")
 

@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.blocks import read_blocks
-from crawl.hints import BIT_BY_TAG
-from crawl.soup import soup_text
+from wikisum.crawl.blocks import read_blocks
+from wikisum.crawl.hints import BIT_BY_TAG
+from wikisum.crawl.soup import soup_text
 
 
 def texts(html):

@@ -8,10 +8,10 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawl.borders import CERTAIN_BYTES, next_border, records_of
-from crawl.warc import read_captures
 from tests.builders import gzipped, warc_record
 from tests.crawl_packs import PACKS, arc_record
+from wikisum.crawl.borders import CERTAIN_BYTES, next_border, records_of
+from wikisum.crawl.warc import read_captures
 
 SHARE = st.floats(0, 1, exclude_min=True, exclude_max=True)
 

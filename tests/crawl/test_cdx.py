@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from crawl.cdx import (
+from wikisum.crawl.cdx import (
     Block,
     Entry,
     block_lines,
@@ -15,7 +15,7 @@ from crawl.cdx import (
     preference,
     redirect_target,
 )
-from crawl.errors import BadLine, BadRecord
+from wikisum.crawl.errors import BadLine, BadRecord
 
 # As CommonCrawl writes it, but for the names.
 LINE = (
@@ -106,7 +106,7 @@ def test_blocks_come_out_of_their_gzip_member():
 
 
 def test_a_block_that_swells_is_cut_off(monkeypatch):
-    monkeypatch.setattr("crawl.cdx.MAX_BLOCK_BYTES", 1000)
+    monkeypatch.setattr("wikisum.crawl.cdx.MAX_BLOCK_BYTES", 1000)
     with pytest.raises(BadRecord, match="too large"):
         block_lines(gzip.compress(bytes(1_000_000)))
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.charset import to_utf8
+from wikisum.crawl.charset import to_utf8
 
 RUSSIAN = "Мост был открыт в тысяча восемьсот году и служил поездам до закрытия линии. " * 5
 META_1251 = '<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">'

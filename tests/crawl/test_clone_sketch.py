@@ -3,15 +3,15 @@ import random
 import numpy as np
 import pytest
 
-from crawl.clone_sketch import (
+from wikisum.crawl.clone_sketch import (
     MIN_SECTION_PAIRS,
     SAMPLED_ONE_IN,
     clone_scores,
     section_sketches,
     sketch,
 )
-from crawl.clones import article_shingles, clone_score
-from crawl.phrases import BREAK, WordHashes
+from wikisum.crawl.clones import article_shingles, clone_score
+from wikisum.crawl.phrases import BREAK, WordHashes
 
 WORDS = WordHashes()
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.clones import article_shingles, clone_score, lead_bigrams, paragraph_clone_score
-from crawl.tokens import terms
+from wikisum.crawl.clones import article_shingles, clone_score, lead_bigrams, paragraph_clone_score
+from wikisum.crawl.tokens import terms
 
 LEAD = " ".join(f"word{i}" for i in range(40))
 WORDS = st.lists(st.sampled_from("abcdefgh"), max_size=60).map(" ".join)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawl import cluster
-from crawl.cluster import first_line, needed_blocks, search, slice_of
-from crawl.errors import BadLine
+from wikisum.crawl import cluster
+from wikisum.crawl.cluster import first_line, needed_blocks, search, slice_of
+from wikisum.crawl.errors import BadLine
 
 
 class Key(NamedTuple):

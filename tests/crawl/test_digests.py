@@ -3,7 +3,7 @@ import hashlib
 
 import pytest
 
-from crawl.digests import is_digest_of
+from wikisum.crawl.digests import is_digest_of
 
 BODY = b"a page"
 SHA1 = hashlib.sha1(BODY)

@@ -5,7 +5,8 @@ import io
 import pytest
 import zstandard
 
-from crawl.dump import (
+from tests.builders import dump
+from wikisum.crawl.dump import (
     Page,
     bz2_stream_offsets,
     dump_language,
@@ -14,8 +15,7 @@ from crawl.dump import (
     read_pages,
     read_streams,
 )
-from crawl.errors import BadArticle, BadLine
-from tests.builders import dump
+from wikisum.crawl.errors import BadArticle, BadLine
 
 TWO = dump(("One", "text one"), ("Two", "text two"))
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.folding import fold
+from wikisum.crawl.folding import fold
 
 
 def test_white_space_is_one_space():

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from crawl.errors import BadArticle
-from crawl.guard import Guard, GuardedCallFailed
+from wikisum.crawl.errors import BadArticle
+from wikisum.crawl.guard import Guard, GuardedCallFailed
 
 
 def sleep_for(seconds: float) -> str:

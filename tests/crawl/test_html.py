@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl import html
-from crawl.errors import BadPage
-from crawl.html import EXTRACTORS, extract_paragraphs, read_page
+from wikisum.crawl import html
+from wikisum.crawl.errors import BadPage
+from wikisum.crawl.html import EXTRACTORS, extract_paragraphs, read_page
 
 PAGE = b"""<!DOCTYPE html><html><head><title>A
  title &lt; b</title><style>p{}</style></head><body>

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from warcio.bufferedreaders import ChunkedDataReader
 
-from crawl.errors import BadRecord
-from crawl.http import content_type, decode_body, page_kind, parse_headers, parse_response
+from wikisum.crawl.errors import BadRecord
+from wikisum.crawl.http import content_type, decode_body, page_kind, parse_headers, parse_response
 
 PAGE = b"<html><p>Hello</p></html>"
 MOST = 1 << 20

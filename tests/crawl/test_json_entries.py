@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl import json_entries as module
-from crawl.errors import BadLine
-from crawl.json_entries import Entry, json_entries
+from wikisum.crawl import json_entries as module
+from wikisum.crawl.errors import BadLine
+from wikisum.crawl.json_entries import Entry, json_entries
 
 VALUES = st.recursive(
     st.none() | st.integers() | st.text(max_size=8), lambda v: st.lists(v, max_size=3)

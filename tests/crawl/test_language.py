@@ -4,7 +4,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.language import detect
+from wikisum.crawl.language import detect
 
 
 def test_language_of_text():

@@ -1,7 +1,7 @@
 import pytest
 
-from crawl.errors import BadPage
-from crawl.limits import MAX_PAGE_BYTES, check_markup, check_size
+from wikisum.crawl.errors import BadPage
+from wikisum.crawl.limits import MAX_PAGE_BYTES, check_markup, check_size
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.block_features import NUMBER_NAMES, features
-from crawl.blocks import read_blocks
-from crawl.hints import BIT_NAMES
-from crawl.main_text import default_model, fast_text, logits, main_blocks, read_model
+from wikisum.crawl.block_features import NUMBER_NAMES, features
+from wikisum.crawl.blocks import read_blocks
+from wikisum.crawl.hints import BIT_NAMES
+from wikisum.crawl.main_text import default_model, fast_text, logits, main_blocks, read_model
 
 SENTENCE = "The bridge, which opened in 1881, carried trains over the river until the line closed. "
 MENU = "<ul class=menu>" + "".join(f"<li><a href=/{i}>Section {i}</a>" for i in range(30)) + "</ul>"

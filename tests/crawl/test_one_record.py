@@ -4,9 +4,9 @@ import hashlib
 
 import pytest
 
-from crawl.one_record import read_record
-from crawl.warc import Capture, Rejected
 from tests.builders import gzipped, warc_record
+from wikisum.crawl.one_record import read_record
+from wikisum.crawl.warc import Capture, Rejected
 
 URL = "https://www.a.example/Page"
 BODY = b"<p>A page of its own.</p>"

@@ -1,8 +1,8 @@
 import pytest
 
-from crawl.errors import BadPage
-from crawl.page_fields import read_fields
 from tests.builders import LEAD
+from wikisum.crawl.errors import BadPage
+from wikisum.crawl.page_fields import read_fields
 
 
 def test_title_headings_and_text_are_told_apart():

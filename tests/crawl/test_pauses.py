@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.pauses import LONGEST_PAUSE_SECONDS, pause_seconds, retry_after_seconds
+from wikisum.crawl.pauses import LONGEST_PAUSE_SECONDS, pause_seconds, retry_after_seconds
 
 NOW = datetime(2024, 2, 24, 12, 0, tzinfo=UTC)
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.phrases import (
+from wikisum.crawl.phrases import (
     BREAK,
     PhraseIndex,
     WordHashes,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.ranges import Span, join_spans
+from wikisum.crawl.ranges import Span, join_spans
 
 
 def joined(spans: list[Span], gap: int = 10, most: int = 100) -> list[tuple[str, int, int, int]]:

@@ -1,6 +1,6 @@
 import pytest
 
-from crawl.robots import MAX_ROBOTS_BYTES, robots_of
+from wikisum.crawl.robots import MAX_ROBOTS_BYTES, robots_of
 
 RULES = b"""
 User-agent: *

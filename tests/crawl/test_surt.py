@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawl.errors import BadUrl
-from crawl.surt import surt_key
-from crawl.urls import canonical_url
+from wikisum.crawl.errors import BadUrl
+from wikisum.crawl.surt import surt_key
+from wikisum.crawl.urls import canonical_url
 
 # Lines of CommonCrawl indexes, and examples of those who defined the key (long values cut short,
 # `host` made `host.com`).

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.t2t import t2t_drop_reason, t2t_text
+from wikisum.crawl.t2t import t2t_drop_reason, t2t_text
 
 
 def test_text():

@@ -1,7 +1,7 @@
 import pytest
 
-from crawl.errors import BadUrl
-from crawl.targets import Target, first_targets, redirect_target, target_of
+from wikisum.crawl.errors import BadUrl
+from wikisum.crawl.targets import Target, first_targets, redirect_target, target_of
 
 
 @pytest.mark.parametrize(

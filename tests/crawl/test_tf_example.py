@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.errors import BadRecord
-from crawl.tf_example import bytes_features
 from tests.tfrecords import example
+from wikisum.crawl.errors import BadRecord
+from wikisum.crawl.tf_example import bytes_features
 
 # url, section_texts, an int64 list `n` and a float list `f`, as the package `tfrecord` writes them
 GOLDEN = bytes.fromhex(

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl import tfrecord as module
-from crawl.errors import BadRecord
-from crawl.tfrecord import Record, is_tfrecord, masked_crc, read_tfrecords
 from tests.tfrecords import crc32c, masked, tfrecord
+from wikisum.crawl import tfrecord as module
+from wikisum.crawl.errors import BadRecord
+from wikisum.crawl.tfrecord import Record, is_tfrecord, masked_crc, read_tfrecords
 
 # the record "abc" as TensorBoard's RecordWriter writes it
 GOLDEN = bytes.fromhex("0300000000000000b099490e6162636e57f121")

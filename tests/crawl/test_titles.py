@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.titles import article_id, normalise_title, split_of
+from wikisum.crawl.titles import article_id, normalise_title, split_of
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.url_filter import UrlFilter, bucket_bits, filter_words
-from crawl.urls import url_key
+from wikisum.crawl.url_filter import UrlFilter, bucket_bits, filter_words
+from wikisum.crawl.urls import url_key
 
 KEYS = st.sets(st.integers(0, 2**64 - 1), max_size=300)
 

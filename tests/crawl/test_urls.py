@@ -8,8 +8,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawl.errors import BadUrl
-from crawl.urls import MAX_URL_CHARS, canonical_url, host, is_wikipedia, unwrap_archive, url_key
+from wikisum.crawl.errors import BadUrl
+from wikisum.crawl.urls import (
+    MAX_URL_CHARS,
+    canonical_url,
+    host,
+    is_wikipedia,
+    unwrap_archive,
+    url_key,
+)
 
 PIECES = [
     "http://", "https://", "HTTP:", "//", "www.", "WWW2.", "a.com", "Ex.org", "münchen.de", "[::1]",

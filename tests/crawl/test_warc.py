@@ -11,10 +11,10 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from crawl.members import BLOCK_BYTES
-from crawl.warc import Capture, Rejected, read_captures
 from tests.builders import gzipped, warc_record
 from tests.crawl_packs import BY_RECORD, PACKS, arc_record, zstd_records
+from wikisum.crawl.members import BLOCK_BYTES
+from wikisum.crawl.warc import Capture, Rejected, read_captures
 
 PAGE = b"<html><p>Hello</p></html>"
 A = warc_record("http://a.example/", PAGE)

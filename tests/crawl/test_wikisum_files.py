@@ -2,8 +2,9 @@ import io
 
 import pytest
 
-from crawl.errors import BadLine, BadRecord
-from crawl.wikisum_files import (
+from tests.tfrecords import content, example, refs, tfrecord
+from wikisum.crawl.errors import BadLine, BadRecord
+from wikisum.crawl.wikisum_files import (
     Content,
     Refs,
     Shard,
@@ -13,8 +14,7 @@ from crawl.wikisum_files import (
     shard_of,
     split_of_shard,
 )
-from pipeline.options import SPLIT_TENTHS
-from tests.tfrecords import content, example, refs, tfrecord
+from wikisum.pipeline.options import SPLIT_TENTHS
 
 
 def test_an_article():

@@ -2,9 +2,9 @@ import re
 
 import pytest
 
-from crawl.dump import Page, open_dump, read_pages
-from crawl.errors import BadArticle
-from crawl.wikitext import clean, is_pathological, parse_article, strip_plain
+from wikisum.crawl.dump import Page, open_dump, read_pages
+from wikisum.crawl.errors import BadArticle
+from wikisum.crawl.wikitext import clean, is_pathological, parse_article, strip_plain
 
 MARKUP = """{{Infobox x|name=A<ref>{{cite web|url=http://info.example/}}</ref>}}
 {{About|the bridge}}

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphs.adjacency import adjacency, sparse_adjacency
-from graphs.edges import Edges
+from wikisum.graphs.adjacency import adjacency, sparse_adjacency
+from wikisum.graphs.edges import Edges
 
 
 def test_rows_are_shares_and_the_lonely_see_themselves():

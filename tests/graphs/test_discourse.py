@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphs.discourse import MARKERS, begins_with_marker, discourse_graph
+from wikisum.graphs.discourse import MARKERS, begins_with_marker, discourse_graph
 
 PARAGRAPHS = ["It rained.", "However, it stopped.", "In fact, it snowed.", "Then it froze."]
 NOBODY = [frozenset[str]()] * 4

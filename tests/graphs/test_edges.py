@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphs.edges import Edges, permute, sorted_edges
+from wikisum.graphs.edges import Edges, permute, sorted_edges
 
 SIZE = 6
 EDGES = st.dictionaries(

@@ -1,7 +1,7 @@
 import pytest
 
-from graphs import entities
-from graphs.entities import normalise_entity, paragraph_entities
+from wikisum.graphs import entities
+from wikisum.graphs.entities import normalise_entity, paragraph_entities
 
 TEXTS = [
     "Angela Merkel flew from Berlin to the United Nations in New York on Monday.",

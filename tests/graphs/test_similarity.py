@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from crawl.tokens import terms
-from graphs.similarity import similarity_graph
+from wikisum.crawl.tokens import terms
+from wikisum.graphs.similarity import similarity_graph
 
 TEXTS = st.lists(
     st.lists(st.sampled_from(["cat", "Cat", "dog,", "the", "Éire", "", "7"]), max_size=8).map(

@@ -5,11 +5,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from models import batches
-from models.batches import SplitReader
-from models.configs import ModelSettings, SourceSettings
-from ranker.shards import split_shards
-from ranker.vocab import END_OF_TITLE, UNKNOWN
+from wikisum.models import batches
+from wikisum.models.batches import SplitReader
+from wikisum.models.configs import ModelSettings, SourceSettings
+from wikisum.ranker.shards import split_shards
+from wikisum.ranker.vocab import END_OF_TITLE, UNKNOWN
 
 HT = ModelSettings()
 SOURCE = SourceSettings(source_tokens=150, max_paragraphs=4, lead_tokens=20)

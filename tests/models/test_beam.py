@@ -3,10 +3,10 @@ import math
 import pytest
 import torch
 
-from models.beam import beam_search
-from models.blocking import NEVER_WRITTEN, Blocker
-from models.sampling import likely, sample
-from models.search import SearchSettings
+from wikisum.models.beam import beam_search
+from wikisum.models.blocking import NEVER_WRITTEN, Blocker
+from wikisum.models.sampling import likely, sample
+from wikisum.models.search import SearchSettings
 
 BEGIN, END, COMMA = 2, 3, 11
 

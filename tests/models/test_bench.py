@@ -4,9 +4,9 @@ import json
 import pytest
 import torch
 
-from models import bench
-from models.bench import BenchSettings, costs, drawn_batch
-from pipeline.cli import main
+from wikisum.models import bench
+from wikisum.models.bench import BenchSettings, costs, drawn_batch
+from wikisum.pipeline.cli import main
 
 SMALL = BenchSettings(("tiny", "tiny-ft"), 300, 120, 50, 10, 2, 2, 1)
 

@@ -18,7 +18,15 @@ SHAPE = [
 
 
 def train(topics, out, *words, **environment):
-    command = [sys.executable, "-m", "pipeline.cli", "train", "summarizer", "--data", topics]
+    command = [
+        sys.executable,
+        "-m",
+        "wikisum",
+        "train",
+        "summarizer",
+        "--data",
+        topics,
+    ]
     return subprocess.run(
         [*map(str, command), "--out", str(out), *SHAPE, *words],
         env={**os.environ, "OMP_NUM_THREADS": "1", **environment},

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from models.dropout import Dropout
+from wikisum.models.dropout import Dropout
 
 
 def test_drops_its_share_and_keeps_the_mean():

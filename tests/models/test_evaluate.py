@@ -8,14 +8,14 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
-from models.baselines import baseline_summaries
-from models.systems import file_systems
-from models.tables import shown_p
-from pipeline.cli import main
-from pipeline.records import EXAMPLE, Example, Paragraph, Reference, to_table
-from ranker.rank import rank
-from ranker.rouge import rouge
-from ranker.select import extractive_summary
+from wikisum.models.baselines import baseline_summaries
+from wikisum.models.systems import file_systems
+from wikisum.models.tables import shown_p
+from wikisum.pipeline.cli import main
+from wikisum.pipeline.records import EXAMPLE, Example, Paragraph, Reference, to_table
+from wikisum.ranker.rank import rank
+from wikisum.ranker.rouge import rouge
+from wikisum.ranker.select import extractive_summary
 
 TEXTS = [
     "The bridge carries trains over the river Tavin. It is painted green every ten years.",

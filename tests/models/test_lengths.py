@@ -4,11 +4,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from models.batches import SplitReader
-from models.configs import ModelSettings, SourceSettings
-from models.distributed import Team
-from models.lengths import kept_lengths
-from ranker.shards import split_shards
+from wikisum.models.batches import SplitReader
+from wikisum.models.configs import ModelSettings, SourceSettings
+from wikisum.models.distributed import Team
+from wikisum.models.lengths import kept_lengths
+from wikisum.ranker.shards import split_shards
 
 ALONE = Team(0, 1, None)
 

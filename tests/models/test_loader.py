@@ -10,10 +10,10 @@ import psutil
 import pytest
 import torch
 
-from models.batches import SplitReader
-from models.configs import ModelSettings, SourceSettings
-from models.loader import Loader
-from ranker.shards import split_shards
+from wikisum.models.batches import SplitReader
+from wikisum.models.configs import ModelSettings, SourceSettings
+from wikisum.models.loader import Loader
+from wikisum.ranker.shards import split_shards
 
 CPU = torch.device("cpu")
 

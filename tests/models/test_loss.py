@@ -2,8 +2,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from models import loss as loss_module
-from models.loss import cross_entropy
+from wikisum.models import loss as loss_module
+from wikisum.models.loss import cross_entropy
 
 
 @pytest.fixture

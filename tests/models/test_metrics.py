@@ -3,9 +3,9 @@ import math
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
-from models.metrics import ABSENT, COLUMNS, METRICS, summary_parts
-from models.summary_files import ReadParagraph, Summary
-from ranker.sentences import sentences
+from wikisum.models.metrics import ABSENT, COLUMNS, METRICS, summary_parts
+from wikisum.models.summary_files import ReadParagraph, Summary
+from wikisum.ranker.sentences import sentences
 
 LEAD = "The Tavin Bridge is an iron arch bridge. It was opened in 1881 to carry trains."
 TEXT = "It was opened in 1881 by Josiah Penrose. The Tavin Bridge carries trains."

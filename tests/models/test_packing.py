@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from models.packing import LEAST_TOKENS, gathered, laid_flat, pack, spread
+from wikisum.models.packing import LEAST_TOKENS, gathered, laid_flat, pack, spread
 
 
 def test_tokens_know_their_places():

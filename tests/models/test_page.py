@@ -5,9 +5,9 @@ import re
 import pytest
 from lxml import html
 
-from models.evaluate import EvaluationSettings, evaluate
-from models.page import attention, example, html_page, summary_pieces
-from models.summary_files import ReadParagraph, Summary
+from wikisum.models.evaluate import EvaluationSettings, evaluate
+from wikisum.models.page import attention, example, html_page, summary_pieces
+from wikisum.models.summary_files import ReadParagraph, Summary
 
 READ = (
     ReadParagraph("The old bridge was painted green by twelve men.", "http://a.example/", 0.7),

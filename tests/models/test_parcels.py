@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from models.batches import collate
-from models.parcels import parcel
+from wikisum.models.batches import collate
+from wikisum.models.parcels import parcel
 
 
 def drawn_batch(with_graph):

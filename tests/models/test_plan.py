@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models import plan
-from models.configs import TrainSettings
-from models.distributed import Team
-from models.plan import (
+from wikisum.models import plan
+from wikisum.models.configs import TrainSettings
+from wikisum.models.distributed import Team
+from wikisum.models.plan import (
     Lengths,
     Place,
     batches_from,
@@ -17,7 +17,7 @@ from models.plan import (
     pools_of,
     token_batches,
 )
-from models.train import updates
+from wikisum.models.train import updates
 
 
 @pytest.fixture

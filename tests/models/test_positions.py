@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from models.positions import sinusoids
+from wikisum.models.positions import sinusoids
 
 
 def test_matches_the_equations():

@@ -2,8 +2,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from models import products
-from models.products import Linear, linear
+from wikisum.models import products
+from wikisum.models.products import Linear, linear
 
 
 @pytest.fixture(autouse=True)

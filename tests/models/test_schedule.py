@@ -1,7 +1,7 @@
 import pytest
 
-from models.configs import PRESETS
-from models.schedule import learning_rate
+from wikisum.models.configs import PRESETS
+from wikisum.models.schedule import learning_rate
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from models.significance import bootstrap, interval, randomisation_p, ratios
+from wikisum.models.significance import bootstrap, interval, randomisation_p, ratios
 
 
 def means(*columns):

@@ -2,8 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.configs import SourceSettings
-from models.sources import (
+from wikisum.models.configs import SourceSettings
+from wikisum.models.sources import (
     Examples,
     flat_source,
     hierarchical_source,
@@ -11,7 +11,7 @@ from models.sources import (
     source_lengths,
     source_of,
 )
-from ranker.ragged import ragged
+from wikisum.ranker.ragged import ragged
 
 IDS = st.lists(st.integers(6, 90), max_size=9)
 END, T, P = 3, 4, 5

@@ -8,18 +8,18 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from graphs.edges import Edges
-from graphs.entities import recogniser
-from models.batches import SplitReader
-from models.checkpoints import prepare_run
-from models.configs import SourceSettings, changed
-from models.distributed import Team
-from models.search import Found, SearchSettings
-from models.summarize import Job, job_key, load, own_summary, split_rows, summaries
-from models.train import Stopping, Trainer
-from models.write_summaries import write_summaries
-from pipeline.cli import main
-from ranker.shards import split_shards
+from wikisum.graphs.edges import Edges
+from wikisum.graphs.entities import recogniser
+from wikisum.models.batches import SplitReader
+from wikisum.models.checkpoints import prepare_run
+from wikisum.models.configs import SourceSettings, changed
+from wikisum.models.distributed import Team
+from wikisum.models.search import Found, SearchSettings
+from wikisum.models.summarize import Job, job_key, load, own_summary, split_rows, summaries
+from wikisum.models.train import Stopping, Trainer
+from wikisum.models.write_summaries import write_summaries
+from wikisum.pipeline.cli import main
+from wikisum.ranker.shards import split_shards
 
 CPU = torch.device("cpu")
 
@@ -28,7 +28,7 @@ CPU = torch.device("cpu")
 def runs(topics, tmp_path_factory):
     """A flat and two hierarchical runs, one with a graph, hardly trained."""
     folder = tmp_path_factory.mktemp("runs")
-    from models.configs import PRESETS
+    from wikisum.models.configs import PRESETS
 
     graph = {"graph": "similarity", "graph_head": 0}
     for name, preset, more in (("ht", "tiny", {}), ("ft", "tiny-ft", {}), ("graph", "tiny", graph)):
@@ -116,7 +116,7 @@ def test_attention_is_that_of_what_was_written(model, runs, make_job, monkeypatc
 
     def attention_of(rows):
         found = [Found(written[row], -1.0, -1.0) for row in rows]
-        monkeypatch.setattr("models.summarize.beam_search", lambda *_: found)
+        monkeypatch.setattr("wikisum.models.summarize.beam_search", lambda *_: found)
         return [
             w.attention for w in summaries(loaded, job.reader.batch(np.array(rows)), job.search)
         ]
@@ -314,7 +314,7 @@ class TestCommand:
         assert main(["summarize", *words, "--max-tokens", "3"]) == 0
         if graph == "discourse":
             text.write_text("Another mill stood by the bridge until it burned down.\n")
-            monkeypatch.setattr("graphs.entities.MODELS", ("no_such_model", "nor_this"))
+            monkeypatch.setattr("wikisum.graphs.entities.MODELS", ("no_such_model", "nor_this"))
             recogniser.cache_clear()
             assert main(["summarize", *words, "--max-tokens", "3"]) == 1
             assert "no spaCy model" in capsys.readouterr().err

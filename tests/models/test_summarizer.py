@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from models import packing
-from models.configs import ModelSettings
-from models.flat_transformer import FlatEncoder
-from models.hierarchical_transformer import (
+from wikisum.models import packing
+from wikisum.models.configs import ModelSettings
+from wikisum.models.flat_transformer import FlatEncoder
+from wikisum.models.hierarchical_transformer import (
     GlobalLayer,
     HierarchicalEncoder,
     InterParagraphAttention,
     MultiHeadPooling,
 )
-from models.layers import FeedForward, LocalLayer, Residual
-from models.summarizer import Summarizer
+from wikisum.models.layers import FeedForward, LocalLayer, Residual
+from wikisum.models.summarizer import Summarizer
 
 sys.path.insert(0, str(Path(__file__).parent))
 import literal

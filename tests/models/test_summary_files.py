@@ -4,7 +4,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from models.summary_files import BadSummaries, ReadParagraph, count_summaries, read_summaries
+from wikisum.models.summary_files import (
+    BadSummaries,
+    ReadParagraph,
+    count_summaries,
+    read_summaries,
+)
 
 ROW = {
     "id": "a1",

@@ -15,15 +15,15 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from models import curve as curve_module
-from models.batches import SplitReader
-from models.checkpoints import Best, averaged, best_of, choose, forget_others, save_best
-from models.configs import changed, to_json
-from models.distributed import Team
-from models.plan import Place
-from models.train import Model, Stopping, Trainer, TrainingFailed, updates
-from pipeline.cli import main
-from ranker.shards import split_shards
+from wikisum.models import curve as curve_module
+from wikisum.models.batches import SplitReader
+from wikisum.models.checkpoints import Best, averaged, best_of, choose, forget_others, save_best
+from wikisum.models.configs import changed, to_json
+from wikisum.models.distributed import Team
+from wikisum.models.plan import Place
+from wikisum.models.train import Model, Stopping, Trainer, TrainingFailed, updates
+from wikisum.pipeline.cli import main
+from wikisum.ranker.shards import split_shards
 
 CPU = Team(0, 1, torch.device("cpu"))
 
@@ -367,7 +367,7 @@ def command(topics, run, settings, *extra):
 
 def started(words, **environment):
     return subprocess.Popen(
-        [sys.executable, "-m", "pipeline.cli", *words],
+        [sys.executable, "-m", "wikisum", *words],
         env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
         stderr=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -13,8 +13,6 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 
-from pipeline.cli import main
-from pipeline.records import CAPTURE, DROPPED
 from tests.builders import LEAD, dump, gzipped, warc_record
 from tests.fake_crawl import (
     CRAWL,
@@ -26,6 +24,8 @@ from tests.fake_crawl import (
     write_table,
     write_zipnum,
 )
+from wikisum.pipeline.cli import main
+from wikisum.pipeline.records import CAPTURE, DROPPED
 
 OTHER = "CC-MAIN-2023-50"
 URLS = [f"http://site{i % 7}.example/page-{i}" for i in range(60)]
@@ -313,7 +313,7 @@ def test_killed_it_goes_on_and_ends_in_the_same_bytes(articles, out, tmp_path):
         asked = len(crawl.asked)
         words = ["fetch", "--crawl-root", crawl.url, "--out", str(again), *QUICK, "--rate", "5"]
         process = subprocess.Popen(
-            [sys.executable, "-m", "pipeline.cli", *words], stderr=subprocess.DEVNULL
+            [sys.executable, "-m", "wikisum", *words], stderr=subprocess.DEVNULL
         )
         deadline = time.monotonic() + 120
         while not list(again.glob(".work/fetch-*/part-*.json")) and process.poll() is None:

@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from crawl.urls import url_key
-from pipeline.crawl_files import crawl_files, may_hold
-from pipeline.errors import JobFailed
-from pipeline.options import RemoteSettings
-from pipeline.remote import Access
 from tests.fake_crawl import served
+from wikisum.crawl.urls import url_key
+from wikisum.pipeline.crawl_files import crawl_files, may_hold
+from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.options import RemoteSettings
+from wikisum.pipeline.remote import Access
 
 NAMES = ["crawl-data/CC-1/segments/1/warc/b.warc.gz", "crawl-data/CC-1/segments/0/warc/a.warc.gz"]
 

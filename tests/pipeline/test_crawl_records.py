@@ -4,14 +4,14 @@ from collections import Counter
 
 from apache_beam.io.filesystemio import Downloader, DownloaderStream
 
-from pipeline import crawl_records
-from pipeline.crawl_records import read_records
-from pipeline.files import InputFile
-from pipeline.options import RemoteSettings
-from pipeline.plan_scan import plan_scan
-from pipeline.progress import Ticker
-from pipeline.remote import Access
 from tests.builders import gzipped, warc_record
+from wikisum.pipeline import crawl_records
+from wikisum.pipeline.crawl_records import read_records
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.options import RemoteSettings
+from wikisum.pipeline.plan_scan import plan_scan
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.remote import Access
 
 AHEAD = 1 << 20
 

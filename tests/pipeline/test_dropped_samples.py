@@ -1,11 +1,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.dropped_samples import SampleDropped, read_samples, samples
-from pipeline.records import ARTICLE, DROPPED, Dropped
-from pipeline.shards import ShardWriter
-from pipeline.workspace import Workspace
 from tests import builders
+from wikisum.pipeline.dropped_samples import SampleDropped, read_samples, samples
+from wikisum.pipeline.records import ARTICLE, DROPPED, Dropped
+from wikisum.pipeline.shards import ShardWriter
+from wikisum.pipeline.workspace import Workspace
 
 ROWS = st.lists(
     st.builds(

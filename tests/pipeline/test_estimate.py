@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.estimate import StageCost, dollars, estimate, total
-from pipeline.options import (
+from wikisum.pipeline.estimate import StageCost, dollars, estimate, total
+from wikisum.pipeline.options import (
     ArticleSettings,
     GraphSettings,
     LiveSettings,
@@ -15,8 +15,8 @@ from pipeline.options import (
     VocabSettings,
     WantedSettings,
 )
-from pipeline.rates import Assumptions, Prices, Rates, told
-from pipeline.volumes import ArticleSample, CrawlSample, PageSample, kept_chars, volumes
+from wikisum.pipeline.rates import Assumptions, Prices, Rates, told
+from wikisum.pipeline.volumes import ArticleSample, CrawlSample, PageSample, kept_chars, volumes
 
 RATES, ASSUMED, PRICES = Rates(stage_seconds=1.0), Assumptions(), Prices()
 # a tenth of the articles was read, and a fifth of the crawl

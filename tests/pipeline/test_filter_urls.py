@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from crawl.urls import url_key
-from pipeline import filter_urls
-from pipeline.filter_urls import FILTER, BuildFilter, load_filter, read_keys, write_keys
-from pipeline.progress import Ticker
+from wikisum.crawl.urls import url_key
+from wikisum.pipeline import filter_urls
+from wikisum.pipeline.filter_urls import FILTER, BuildFilter, load_filter, read_keys, write_keys
+from wikisum.pipeline.progress import Ticker
 
 KEYS = sorted(url_key(f"http://{i}.example/") for i in range(1000))
 

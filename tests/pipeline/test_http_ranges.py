@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from crawl.errors import BadAnswer
-from pipeline import http_ranges
-from pipeline.http_ranges import RangeClient
 from tests.fake_crawl import FakeCrawl, Faults, served
+from wikisum.crawl.errors import BadAnswer
+from wikisum.pipeline import http_ranges
+from wikisum.pipeline.http_ranges import RangeClient
 
 DATA = bytes(range(256)) * 1000
 

@@ -4,19 +4,19 @@ import apache_beam as beam
 import pyarrow.dataset as ds
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from crawl.urls import url_key
-from pipeline.files import expand
-from pipeline.filter_urls import FILTER, BuildFilter, write_keys
-from pipeline.join_pages import JoinPages, _meet, pack, unpack
-from pipeline.options import ExampleSettings, RemoteSettings, ScanSettings
-from pipeline.plan_scan import FileShare
-from pipeline.progress import Ticker
-from pipeline.records import ARTICLE, DOCUMENT, DROPPED, WANTED, Dropped, Wanted
-from pipeline.remote import Access
-from pipeline.scan_pages import ScanFiles
-from pipeline.shards import ShardWriter
-from pipeline.workspace import Parts
 from tests.builders import article, document, gzipped, warc_record
+from wikisum.crawl.urls import url_key
+from wikisum.pipeline.files import expand
+from wikisum.pipeline.filter_urls import FILTER, BuildFilter, write_keys
+from wikisum.pipeline.join_pages import JoinPages, _meet, pack, unpack
+from wikisum.pipeline.options import ExampleSettings, RemoteSettings, ScanSettings
+from wikisum.pipeline.plan_scan import FileShare
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import ARTICLE, DOCUMENT, DROPPED, WANTED, Dropped, Wanted
+from wikisum.pipeline.remote import Access
+from wikisum.pipeline.scan_pages import ScanFiles
+from wikisum.pipeline.shards import ShardWriter
+from wikisum.pipeline.workspace import Parts
 
 URL = "http://a.example/"
 

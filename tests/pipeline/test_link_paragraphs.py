@@ -1,6 +1,6 @@
-from pipeline.link_paragraphs import link
-from pipeline.options import GraphSettings
-from pipeline.records import Example, Paragraph
+from wikisum.pipeline.link_paragraphs import link
+from wikisum.pipeline.options import GraphSettings
+from wikisum.pipeline.records import Example, Paragraph
 
 SAME = "The Tavin bridge was built by Josiah Penrose at Osterby."
 

@@ -14,16 +14,16 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from crawl.warc import Capture, read_captures
-from pipeline import live, web_archive, web_client
-from pipeline.cli import main
-from pipeline.options import LiveSettings
-from pipeline.records import DROPPED
-from pipeline.run import Job
-from pipeline.web_fetch import LivePage
-from pipeline.workspace import Workspace
 from tests.builders import LEAD, dump, gzipped, warc_record
 from tests.servers import NOT_FOUND, Answer, Names, Network, Server, page, redirect
+from wikisum.crawl.warc import Capture, read_captures
+from wikisum.pipeline import live, web_archive, web_client
+from wikisum.pipeline.cli import main
+from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.records import DROPPED
+from wikisum.pipeline.run import Job
+from wikisum.pipeline.web_fetch import LivePage
+from wikisum.pipeline.workspace import Workspace
 
 FLAGS = ["--allow-private", "--delay", "0", "--timeout", "5"]
 ANSWERS = {
@@ -119,7 +119,7 @@ def test_missing_pages_of_a_build_are_fetched_and_scanned(tmp_path, server):
     marks = " ".join(f"<ref>[{url} x]</ref>" for url in [*cited, "https://en.wikipedia.org/wiki/X"])
     text = f"{LEAD}{marks}".replace("<", "&lt;")
     (tmp_path / "dump.xml").write_bytes(dump(("Tavin Bridge", text)))
-    crawl = tmp_path / "crawl.warc.gz"
+    crawl = tmp_path / "wikisum.crawl.warc.gz"
     crawl.write_bytes(gzipped(warc_record("http://a.example/", page(LEAD).body)))
     out = tmp_path / "out"
     common = ["--out", str(out), "--workers", "1"]
@@ -182,7 +182,7 @@ def test_a_killed_run_loses_nothing_and_asks_for_nothing_twice(tmp_path):
         listed.write_text("\n".join(f"{server.url}/{i}" for i in range(8)))
         words = ["live", "--urls", str(listed), "--out", str(tmp_path / "out"), *FLAGS]
         words += ["--timeout", "60"]
-        command = [sys.executable, "-m", "pipeline.cli", *words]
+        command = [sys.executable, "-m", "wikisum", *words]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as running:
             until = time.monotonic() + 60
             while "/4" not in server.paths and time.monotonic() < until:

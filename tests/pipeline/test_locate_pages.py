@@ -2,13 +2,13 @@ from itertools import permutations
 
 import pytest
 
-from crawl.cdx import Entry
-from pipeline.crawl_index import Answer
-from pipeline.index_keys import Lookup
-from pipeline.locate_pages import choose
-from pipeline.look_up import Candidate, candidates_of, redirect_of
-from pipeline.options import LocateSettings
-from pipeline.records import Capture, Dropped
+from wikisum.crawl.cdx import Entry
+from wikisum.pipeline.crawl_index import Answer
+from wikisum.pipeline.index_keys import Lookup
+from wikisum.pipeline.locate_pages import choose
+from wikisum.pipeline.look_up import Candidate, candidates_of, redirect_of
+from wikisum.pipeline.options import LocateSettings
+from wikisum.pipeline.records import Capture, Dropped
 
 URL = "http://a.example/Page"
 SETTINGS = LocateSettings(("NEW", "OLD"))

@@ -1,8 +1,8 @@
 import pytest
 
-from pipeline.make_example import Found, make_example
-from pipeline.options import LIKE_T2T, ExampleSettings
 from tests.builders import LEAD, article, document
+from wikisum.pipeline.make_example import Found, make_example
+from wikisum.pipeline.options import LIKE_T2T, ExampleSettings
 
 GREEN = "The Tavin bridge was painted green by twelve men in one summer."
 SHEEP = "Sheep were driven over the river at low water before that time."

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.files import InputFile
-from pipeline.plan_scan import (
+from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.plan_scan import (
     EVEN_PARTS,
     LEAST_BYTES,
     MOST_BYTES,

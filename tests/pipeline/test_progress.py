@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from pipeline import progress
+from wikisum.pipeline import progress
 
 
 def test_the_line_has_share_count_rate_and_time_left():

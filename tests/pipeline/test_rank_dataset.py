@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.topics import TopicSettings, write_topics
-from pipeline.cli import main
-from ranker.score import Scorer
+from wikisum.pipeline.cli import main
+from wikisum.ranker.score import Scorer
 
 TINY = [
     "--preset", "tiny", "--embedding-size", "8", "--hidden-size", "8", "--feature-size", "8",
@@ -45,7 +45,7 @@ def run(data, tmp_path_factory):
 
 def command(*words):
     """The command in a process of its own."""
-    call = [sys.executable, "-m", "pipeline.cli", *map(str, words)]
+    call = [sys.executable, "-m", "wikisum", *map(str, words)]
     return subprocess.run(call, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -153,7 +153,17 @@ def test_the_model_is_loaded_once_for_all_shards_and_texts_do_as_well_as_ids(
 def test_killed_at_any_moment_it_ends_in_the_same_bytes(data, run, ranked, tmp_path):
     out = tmp_path / "o"
     flags = ["--model", run, "--max-paragraphs", 3, "--device", "cpu", "--workers", 1]
-    call = [sys.executable, "-m", "pipeline.cli", "rank", "--data", data, "--out", out, *flags]
+    call = [
+        sys.executable,
+        "-m",
+        "wikisum",
+        "rank",
+        "--data",
+        data,
+        "--out",
+        out,
+        *flags,
+    ]
     for moment in (".work/ranker/best.pt", "examples/*"):
         process = subprocess.Popen(list(map(str, call)), stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 120

@@ -3,11 +3,11 @@ import time
 
 import pytest
 
-from crawl.errors import BadAnswer
-from crawl.ranges import Span
-from pipeline import read_spans as module
-from pipeline.read_ahead import read_ahead
-from pipeline.read_spans import read_spans
+from wikisum.crawl.errors import BadAnswer
+from wikisum.crawl.ranges import Span
+from wikisum.pipeline import read_spans as module
+from wikisum.pipeline.read_ahead import read_ahead
+from wikisum.pipeline.read_spans import read_spans
 
 
 def test_results_come_in_order():

@@ -3,12 +3,12 @@ import bz2
 import pyarrow.dataset as ds
 import pytest
 
-from pipeline import read_articles
-from pipeline.files import expand
-from pipeline.options import ArticleSettings
-from pipeline.progress import Ticker
-from pipeline.read_articles import ReadDump, plan_parts
 from tests.builders import dump
+from wikisum.pipeline import read_articles
+from wikisum.pipeline.files import expand
+from wikisum.pipeline.options import ArticleSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.read_articles import ReadDump, plan_parts
 
 TITLES = [f"Article {i}" for i in range(6)]
 

@@ -2,10 +2,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline import records
-from pipeline.files import AtomicFile, expand
-from pipeline.shards import ShardWriter, read_rows
 from tests.builders import article, document
+from wikisum.pipeline import records
+from wikisum.pipeline.files import AtomicFile, expand
+from wikisum.pipeline.shards import ShardWriter, read_rows
 
 EXAMPLE = records.Example(
     "a" * 16,

@@ -3,10 +3,10 @@ from collections.abc import Callable
 
 import pytest
 
-from crawl.errors import BadAnswer
-from pipeline.options import RemoteSettings
-from pipeline.rate import Budget
-from pipeline.remote import Access, Remote, Roots, is_loopback, rate_of
+from wikisum.crawl.errors import BadAnswer
+from wikisum.pipeline.options import RemoteSettings
+from wikisum.pipeline.rate import Budget
+from wikisum.pipeline.remote import Access, Remote, Roots, is_loopback, rate_of
 
 A, B = "http://a.example/", "http://b.example/"
 BUSY = BadAnswer("http_503", "busy", True)
@@ -165,7 +165,7 @@ def test_an_object_store_that_fails_is_asked_again(monkeypatch):
     def fail(*_: object) -> bytes:
         raise RuntimeError("SlowDown")
 
-    monkeypatch.setattr("pipeline.files.read_range", fail)
+    monkeypatch.setattr("wikisum.pipeline.files.read_range", fail)
     clock = Clock()
     with pytest.raises(BadAnswer, match="RuntimeError: SlowDown"):
         remote(Client(b""), clock, "s3://bucket/", attempts=3).read("f", 0, 1)

@@ -2,12 +2,12 @@ import random
 
 import pytest
 
-from crawl.errors import BadAnswer
-from pipeline import remote_file
-from pipeline.options import RemoteSettings
-from pipeline.remote import Access
-from pipeline.remote_file import RemoteFile
 from tests.fake_crawl import Faults, served
+from wikisum.crawl.errors import BadAnswer
+from wikisum.pipeline import remote_file
+from wikisum.pipeline.options import RemoteSettings
+from wikisum.pipeline.remote import Access
+from wikisum.pipeline.remote_file import RemoteFile
 
 DATA = random.Random(0).randbytes(100_000)
 

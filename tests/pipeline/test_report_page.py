@@ -3,7 +3,7 @@ import json
 import pytest
 from lxml import html
 
-from pipeline.report_page import bars, crawled_share, fates, file_link, html_page, ticks
+from wikisum.pipeline.report_page import bars, crawled_share, fates, file_link, html_page, ticks
 
 TRICKY = "<script>alert('caught')</script> & more"
 

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphs.edges import edges_of
-from pipeline.records import Example, Paragraph
-from pipeline.rerank import page_order, reranked, scores_by_method
+from wikisum.graphs.edges import edges_of
+from wikisum.pipeline.records import Example, Paragraph
+from wikisum.pipeline.rerank import page_order, reranked, scores_by_method
 
 TEXTS = [
     "The river runs past the mill.",

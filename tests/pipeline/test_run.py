@@ -8,10 +8,10 @@ from pathlib import Path
 import apache_beam as beam
 import pytest
 
-from pipeline.cli import main
-from pipeline.errors import JobFailed
-from pipeline.run import Job, run_pipeline
-from pipeline.workspace import Workspace
+from wikisum.pipeline.cli import main
+from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.run import Job, run_pipeline
+from wikisum.pipeline.workspace import Workspace
 
 
 def test_a_pipeline_leaves_no_folder_behind_even_if_it_is_killed(tmp_path, monkeypatch):

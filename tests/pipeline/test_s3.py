@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pipeline import files
-from pipeline.cli import main
 from tests.conftest import GOLDEN
 from tests.fake_crawl import CRAWL, lay_out
+from wikisum.pipeline import files
+from wikisum.pipeline.cli import main
 
 pytest.importorskip("boto3")
 

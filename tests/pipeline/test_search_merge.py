@@ -4,12 +4,19 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipeline import search_merge
-from pipeline.options import SearchSettings
-from pipeline.progress import Ticker
-from pipeline.records import CANDIDATE, Candidate, to_table
-from pipeline.search_merge import HITS, MergeCandidates, SortedRuns, best_of, merged, write_hits
-from pipeline.shards import row_count
+from wikisum.pipeline import search_merge
+from wikisum.pipeline.options import SearchSettings
+from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.records import CANDIDATE, Candidate, to_table
+from wikisum.pipeline.search_merge import (
+    HITS,
+    MergeCandidates,
+    SortedRuns,
+    best_of,
+    merged,
+    write_hits,
+)
+from wikisum.pipeline.shards import row_count
 
 SETTINGS = SearchSettings(results=3, per_host=1)
 

@@ -2,10 +2,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.records import SIZES, Sizes
-from pipeline.shards import ShardWriter
-from pipeline.size_statistics import histogram, read_sizes, size_percentiles
-from pipeline.workspace import Workspace
+from wikisum.pipeline.records import SIZES, Sizes
+from wikisum.pipeline.shards import ShardWriter
+from wikisum.pipeline.size_statistics import histogram, read_sizes, size_percentiles
+from wikisum.pipeline.workspace import Workspace
 
 
 def test_percentiles_and_means_of_examples(tmp_path):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.urls import url_key
-from pipeline import tally
-from pipeline.tally import Tally, Unequal
+from wikisum.crawl.urls import url_key
+from wikisum.pipeline import tally
+from wikisum.pipeline.tally import Tally, Unequal
 
 NAMES = st.lists(st.sampled_from("abcdefghij"), max_size=60)
 

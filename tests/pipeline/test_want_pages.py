@@ -4,11 +4,11 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from crawl.errors import BadLine
-from crawl.urls import url_key
-from pipeline.filter_urls import read_keys
-from pipeline.want_pages import SearchResult, WantPages, read_search_results, wanted_urls
-from pipeline.workspace import Parts
+from wikisum.crawl.errors import BadLine
+from wikisum.crawl.urls import url_key
+from wikisum.pipeline.filter_urls import read_keys
+from wikisum.pipeline.want_pages import SearchResult, WantPages, read_search_results, wanted_urls
+from wikisum.pipeline.workspace import Parts
 
 
 def test_lines_of_both_forms():

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from crawl.targets import target_of
-from crawl.warc import Capture, Rejected, read_captures
-from pipeline.options import LiveSettings
-from pipeline.records import Outcome
-from pipeline.web_archive import Segment, part_path, read_outcomes, rescue
-from pipeline.web_client import Exchange
+from wikisum.crawl.targets import target_of
+from wikisum.crawl.warc import Capture, Rejected, read_captures
+from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.records import Outcome
+from wikisum.pipeline.web_archive import Segment, part_path, read_outcomes, rescue
+from wikisum.pipeline.web_client import Exchange
 
 BODY = b"<html><p>A page of its own.</p></html>"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import httpcore2
 import pytest
 
-from crawl.errors import BadUrl
-from crawl.targets import target_of
-from pipeline import web_client
-from pipeline.options import LiveSettings
-from pipeline.web_client import Exchange, NotFetched, WebClient
 from tests.servers import NOT_FOUND, Answer, Names, Network, Server, page
+from wikisum.crawl.errors import BadUrl
+from wikisum.crawl.targets import target_of
+from wikisum.pipeline import web_client
+from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.web_client import Exchange, NotFetched, WebClient
 
 PUBLIC = "93.184.216.34"
 

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import pytest
 
-from crawl.targets import target_of
-from pipeline import web_client, web_hosts
-from pipeline.options import LiveSettings
-from pipeline.web_client import Exchange, NotFetched, WebClient
-from pipeline.web_hosts import Hosts
 from tests.servers import NOT_FOUND, Answer, Names, Network, Server, page, redirect
+from wikisum.crawl.targets import target_of
+from wikisum.pipeline import web_client, web_hosts
+from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.web_client import Exchange, NotFetched, WebClient
+from wikisum.pipeline.web_hosts import Hosts
 
 PUBLIC = "93.184.216.34"
 QUICK = LiveSettings(delay_seconds=0.0, timeout_seconds=2.0)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import files
-from pipeline.files import AtomicFile
-from pipeline.shards import ShardFile
-from pipeline.workspace import PartResult, StageResult, Workspace
+from wikisum.pipeline import files
+from wikisum.pipeline.files import AtomicFile
+from wikisum.pipeline.shards import ShardFile
+from wikisum.pipeline.workspace import PartResult, StageResult, Workspace
 
 
 def write(out: str, path: str, data: bytes) -> ShardFile:

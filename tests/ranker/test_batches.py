@@ -3,7 +3,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ranker.batches import (
+from wikisum.ranker.batches import (
     Lengths,
     Place,
     ahead,
@@ -13,7 +13,7 @@ from ranker.batches import (
     read_pool,
     training_batches,
 )
-from ranker.shards import row_groups, split_shards
+from wikisum.ranker.shards import row_groups, split_shards
 
 WIDE = Lengths(64, 256, 40)
 

@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranker.best_pages import best_hits
+from wikisum.ranker.best_pages import best_hits
 
 
 class Hit(NamedTuple):

@@ -3,7 +3,14 @@ import math
 import numpy as np
 import pytest
 
-from ranker.bm25 import FIELD_WEIGHTS, LENGTH_SHARES, SATURATION, Collection, idf, term_weights
+from wikisum.ranker.bm25 import (
+    FIELD_WEIGHTS,
+    LENGTH_SHARES,
+    SATURATION,
+    Collection,
+    idf,
+    term_weights,
+)
 
 OF = Collection(100, np.array([400, 1000, 20_000]))
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.tokens import terms
-from ranker.copying import (
+from wikisum.crawl.tokens import terms
+from wikisum.ranker.copying import (
     Run,
     copied_runs,
     copied_share,

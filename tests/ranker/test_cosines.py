@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranker import cosines
-from ranker.cosines import similar_pairs, term_counts, tfidf_vectors
+from wikisum.ranker import cosines
+from wikisum.ranker.cosines import similar_pairs, term_counts, tfidf_vectors
 
 PARAGRAPHS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=7), max_size=9)
 

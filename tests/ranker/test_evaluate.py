@@ -5,8 +5,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.topics import TopicSettings, write_topics
-from pipeline.cli import main
-from ranker.evaluate import (
+from wikisum.pipeline.cli import main
+from wikisum.ranker.evaluate import (
     CUTS,
     ROUGES,
     evaluate_ranking,
@@ -15,10 +15,10 @@ from ranker.evaluate import (
     markdown,
     summary_scores,
 )
-from ranker.rank import METHODS, rank
-from ranker.recalls import RankedArticle
-from ranker.rouge import rouge_tokens, rougel_recall
-from ranker.select import extractive_summary, lead_summary
+from wikisum.ranker.rank import METHODS, rank
+from wikisum.ranker.recalls import RankedArticle
+from wikisum.ranker.rouge import rouge_tokens, rougel_recall
+from wikisum.ranker.select import extractive_summary, lead_summary
 
 ARTICLE = RankedArticle(
     "Tavin",

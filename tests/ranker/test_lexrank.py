@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranker.cosines import tfidf_vectors
-from ranker.lexrank import continuous_lexrank_scores, lexrank_scores
+from wikisum.ranker.cosines import tfidf_vectors
+from wikisum.ranker.lexrank import continuous_lexrank_scores, lexrank_scores
 
 PARAGRAPHS = st.lists(st.lists(st.sampled_from("abcde"), max_size=6), min_size=1, max_size=7)
 

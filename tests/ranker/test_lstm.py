@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ranker.lstm import Ranker, RankerSettings, SequenceEncoder, masked_max
+from wikisum.ranker.lstm import Ranker, RankerSettings, SequenceEncoder, masked_max
 
 SMALL = RankerSettings(vocab_size=30, embedding_size=8, hidden_size=6, feature_size=5)
 TEXTS = st.lists(st.integers(1, 29), max_size=7)

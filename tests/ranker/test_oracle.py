@@ -1,6 +1,6 @@
 import pytest
 
-from ranker.oracle import cheating_scores, oracle_scores
+from wikisum.ranker.oracle import cheating_scores, oracle_scores
 
 
 def test_cheating_counts_distinct_bigrams():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranker.pagerank import pagerank
+from wikisum.ranker.pagerank import pagerank
 
 
 @st.composite

@@ -1,7 +1,7 @@
 import io
 
-from ranker import progress
-from ranker.progress import ProgressLine, clock
+from wikisum.ranker import progress
+from wikisum.ranker.progress import ProgressLine, clock
 
 
 def test_durations_by_hand():

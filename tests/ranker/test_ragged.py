@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranker.ragged import concatenated, cut, from_arrow, gathered, length_batches, padded, ragged
+from wikisum.ranker.ragged import (
+    concatenated,
+    cut,
+    from_arrow,
+    gathered,
+    length_batches,
+    padded,
+    ragged,
+)
 
 LISTS = st.lists(st.lists(st.integers(0, 65_535), max_size=6), max_size=12)
 

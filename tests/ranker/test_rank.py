@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ranker.rank import METHODS, METHODS_WITH_LEAD, method_scores, rank
+from wikisum.ranker.rank import METHODS, METHODS_WITH_LEAD, method_scores, rank
 
 PARAGRAPHS = [
     "the river runs to the sea",

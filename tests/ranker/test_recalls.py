@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranker.recalls import CUTS, RankedArticle, in_page_order, recalls_at
-from ranker.rouge import lcs_length, lcs_lengths, rougel_recall
+from wikisum.ranker.recalls import CUTS, RankedArticle, in_page_order, recalls_at
+from wikisum.ranker.rouge import lcs_length, lcs_lengths, rougel_recall
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=8)
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
-from ranker.rouge import lcs_length, rouge, rouge1_recall, rouge2_recall, rougel_recall
+from wikisum.ranker.rouge import lcs_length, rouge, rouge1_recall, rouge2_recall, rougel_recall
 
 WORDS = ["the", "Running", "cats", "dog's", "a1", "b", "jumped", "élan", "U.S.", "nationally", "\n"]
 TEXT = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join)

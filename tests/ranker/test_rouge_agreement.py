@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from ranker.rouge import rouge, rouge1_recall, rouge2_recall, rouge_tokens, rougel_recall
+from wikisum.ranker.rouge import rouge, rouge1_recall, rouge2_recall, rouge_tokens, rougel_recall
 
 KINDS = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
 SCORERS = {stem: RougeScorer(KINDS, use_stemmer=stem) for stem in (False, True)}

@@ -3,7 +3,7 @@ import resource
 import pytest
 import torch
 
-from ranker.runs import device_of, load_checkpoint, load_vocab, save_checkpoint
+from wikisum.ranker.runs import device_of, load_checkpoint, load_vocab, save_checkpoint
 
 CPU = torch.device("cpu")
 

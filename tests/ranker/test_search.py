@@ -4,11 +4,11 @@ import random
 import numpy as np
 import pytest
 
-from crawl.page_fields import PageFields
-from crawl.phrases import WordHashes, search_terms, title_phrase
-from ranker.bm25 import Collection, idf, term_weights
-from ranker.query_index import PartBuilder, QueryIndex, merge, ranges
-from ranker.search import Searcher, Statistics, StatisticsCounter, add_up, page_terms
+from wikisum.crawl.page_fields import PageFields
+from wikisum.crawl.phrases import WordHashes, search_terms, title_phrase
+from wikisum.ranker.bm25 import Collection, idf, term_weights
+from wikisum.ranker.query_index import PartBuilder, QueryIndex, merge, ranges
+from wikisum.ranker.search import Searcher, Statistics, StatisticsCounter, add_up, page_terms
 
 WORDS = WordHashes()
 TITLES = ["Tavin Bridge", "Mercury (planet)", "Mercury (element)", "The Tavin", "Bridge of Sighs"]

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranker.select import best_within, extractive_summary, lead_sentences, lead_summary
+from wikisum.ranker.select import best_within, extractive_summary, lead_sentences, lead_summary
 
 
 def test_paragraphs_and_tokens_are_bounded():

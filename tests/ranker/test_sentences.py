@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranker.sentences import sentences
+from wikisum.ranker.sentences import sentences
 
 
 def test_breaks_at_full_stops_before_capitals():

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ranker.shards import (
+from wikisum.ranker.shards import (
     RowGroup,
     find_vocab,
     open_folder,

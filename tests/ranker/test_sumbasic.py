@@ -4,7 +4,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranker.sumbasic import sumbasic_order, sumbasic_sentences
+from wikisum.ranker.sumbasic import sumbasic_order, sumbasic_sentences
 
 UNITS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), max_size=8)
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranker import textrank
-from ranker.textrank import overlaps, textrank_scores
+from wikisum.ranker import textrank
+from wikisum.ranker.textrank import overlaps, textrank_scores
 
 PARAGRAPHS = st.lists(st.lists(st.sampled_from("abcde"), max_size=6), max_size=7)
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranker.select import best_within
-from ranker.tfidf import tfidf_scores
+from wikisum.ranker.select import best_within
+from wikisum.ranker.tfidf import tfidf_scores
 
 TERMS = st.lists(st.sampled_from(["cat", "dog", "fish", "bird"]), max_size=6)
 

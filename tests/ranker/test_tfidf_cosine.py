@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ranker.tfidf import tfidf_cosine_scores, tfidf_scores
+from wikisum.ranker.tfidf import tfidf_cosine_scores, tfidf_scores
 
 TERMS = st.lists(st.sampled_from("abcdef"), max_size=6)
 PARAGRAPHS = st.lists(TERMS, max_size=6)

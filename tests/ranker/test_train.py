@@ -14,15 +14,15 @@ import pytest
 import torch
 
 from benchmarks.topics import TopicSettings, write_topics
-from pipeline.cli import main
-from ranker.batches import Place, training_batches
-from ranker.recalls import recalls_at
-from ranker.rouge import rouge_tokens
-from ranker.runs import BEST, LAST, load_checkpoint
-from ranker.score import Scorer
-from ranker.shards import read_group, row_groups, split_shards
-from ranker.train import PRESETS, Fit, train
-from ranker.training_log import TrainingLog, read_log
+from wikisum.pipeline.cli import main
+from wikisum.ranker.batches import Place, training_batches
+from wikisum.ranker.recalls import recalls_at
+from wikisum.ranker.rouge import rouge_tokens
+from wikisum.ranker.runs import BEST, LAST, load_checkpoint
+from wikisum.ranker.score import Scorer
+from wikisum.ranker.shards import read_group, row_groups, split_shards
+from wikisum.ranker.train import PRESETS, Fit, train
+from wikisum.ranker.training_log import TrainingLog, read_log
 
 MODEL = replace(PRESETS["tiny"][0], embedding_size=16, hidden_size=16, feature_size=16)
 FIT = replace(PRESETS["tiny"][1], steps=12, evaluate_every=4, batch_tokens=2048, pool_articles=32)
@@ -130,7 +130,7 @@ def test_more_steps_go_on_as_if_never_stopped(data, whole_run, tmp_path):
 @pytest.mark.slow
 def test_killed_at_any_moment_it_ends_in_the_same_curve(data, whole_run, tmp_path):
     out = tmp_path / "run"
-    call = [sys.executable, "-m", "pipeline.cli", "train", "ranker", "--data", data,
+    call = [sys.executable, "-m", "wikisum", "train", "ranker", "--data", data,
             "--out", str(out), *map(str, FLAGS), "--steps"]  # fmt: skip
     process = subprocess.Popen([*call, "100000"], stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 120

@@ -1,6 +1,6 @@
 import pytest
 
-from ranker.vocab import load_model, train_vocab
+from wikisum.ranker.vocab import load_model, train_vocab
 
 TEXTS = [f"the bridge number {i} was built over the river in {1800 + i}" for i in range(300)]
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from ranker.whole_files import write_json, write_whole
+from wikisum.ranker.whole_files import write_json, write_whole
 
 
 def test_a_failed_write_leaves_the_older_file(tmp_path):
