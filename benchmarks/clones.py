@@ -24,13 +24,13 @@ from typing import NamedTuple
 import numpy as np
 
 from wikisum.crawl import clones
-from wikisum.crawl.dump import Page, open_dump, read_pages
 from wikisum.crawl.errors import BadArticle, BadPage, BadUrl
 from wikisum.crawl.html import read_page
 from wikisum.crawl.titles import article_id, normalise_title
 from wikisum.crawl.urls import canonical_url
-from wikisum.crawl.warc import Capture, read_captures
-from wikisum.crawl.wikitext import Article, parse_article
+from wikisum.crawl.warc.warc import Capture, read_captures
+from wikisum.crawl.wikipedia.dump import Page, open_dump, read_pages
+from wikisum.crawl.wikipedia.wikitext import Article, parse_article
 
 RULES = [(1, 1), (1, 50), (1, 150), (2, 1), (2, 10), (2, 30), (2, 100), (3, 1), (3, 30), (5, 30)]
 THRESHOLDS = np.round(np.arange(0.02, 1.0, 0.02), 2)

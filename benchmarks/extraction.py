@@ -31,8 +31,8 @@ from marked_pages import (
 from train_extractor import block_coverage, held_out_models, read_unmarked_pages
 from train_extractor import extract as extract_with
 
-from wikisum.crawl.blocks import read_blocks
-from wikisum.crawl.main_text import Model, main_blocks
+from wikisum.crawl.extract.blocks import read_blocks
+from wikisum.crawl.extract.main_text import Model, main_blocks
 from wikisum.crawl.paragraphs import drop_reason
 
 matplotlib.use("Agg")

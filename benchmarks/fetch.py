@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks.locate import measured
 from tests.builders import LEAD, dump, gzipped, warc_record
 from tests.fake_crawl import CRAWL, FakeCrawl, lay_out, served
-from wikisum.crawl.warc import Capture, read_captures
+from wikisum.crawl.warc.warc import Capture, read_captures
 
 PAGES_A_FILE = 500
 RATES = ("pages_per_second", "pages_per_cpu_second")

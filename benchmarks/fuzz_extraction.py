@@ -20,8 +20,8 @@ import numpy as np
 from marked_pages import read_marked_pages
 
 from wikisum.crawl.errors import BadPage
-from wikisum.crawl.folding import fold
 from wikisum.crawl.html import read_page
+from wikisum.crawl.whitespace import fold
 
 MAX_SECONDS = 1.0
 SLOWEST = 5

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.builders import gzipped, warc_record
-from wikisum.crawl.warc import Capture, read_captures
+from wikisum.crawl.warc.warc import Capture, read_captures
 
 _GZIP_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\0\x03"
 

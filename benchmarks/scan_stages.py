@@ -15,14 +15,14 @@ from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import bytes_to_str, detect_encoding
 from warcio.archiveiterator import ArchiveIterator
 
-from wikisum.crawl.charset import to_utf8
+from wikisum.crawl.extract.charset import to_utf8
+from wikisum.crawl.extract.limits import check_markup, check_size
+from wikisum.crawl.extract.main_text import fast_text
 from wikisum.crawl.language import detect
-from wikisum.crawl.limits import check_markup, check_size
-from wikisum.crawl.main_text import fast_text
 from wikisum.crawl.paragraphs import drop_reason, split_long
 from wikisum.crawl.url_filter import UrlFilter
 from wikisum.crawl.urls import canonical_url
-from wikisum.crawl.warc import Capture, read_captures
+from wikisum.crawl.warc.warc import Capture, read_captures
 from wikisum.pipeline.filter_urls import is_wanted, load_filter
 from wikisum.pipeline.records import DOCUMENT, Document
 from wikisum.pipeline.shards import ShardWriter

@@ -29,10 +29,10 @@ from benchmarks.clones import collect
 from benchmarks.real_run import measured
 from wikisum.crawl.clone_sketch import clone_scores, section_sketches, sketch
 from wikisum.crawl.errors import BadPage, BadUrl
-from wikisum.crawl.page_fields import PageFields, read_fields
+from wikisum.crawl.extract.page_fields import PageFields, read_fields
 from wikisum.crawl.phrases import WordHashes, build_index, prefix_hashes, search_terms
 from wikisum.crawl.urls import canonical_url, is_wikipedia
-from wikisum.crawl.warc import Capture, read_captures
+from wikisum.crawl.warc.warc import Capture, read_captures
 from wikisum.pipeline import files
 from wikisum.pipeline.array_files import read_arrays, write_arrays
 from wikisum.pipeline.cli import main as wikisum

@@ -29,13 +29,13 @@ from marked_pages import (
 )
 from sklearn.linear_model import LogisticRegression
 
-from wikisum.crawl.block_features import NUMBER_NAMES, features
-from wikisum.crawl.blocks import Blocks, read_blocks
-from wikisum.crawl.charset import to_utf8
-from wikisum.crawl.folding import fold
-from wikisum.crawl.hints import BIT_NAMES
-from wikisum.crawl.main_text import Model, main_blocks, read_model
-from wikisum.crawl.warc import Capture, read_captures
+from wikisum.crawl.extract.block_features import NUMBER_NAMES, features
+from wikisum.crawl.extract.blocks import Blocks, read_blocks
+from wikisum.crawl.extract.charset import to_utf8
+from wikisum.crawl.extract.hints import BIT_NAMES
+from wikisum.crawl.extract.main_text import Model, main_blocks, read_model
+from wikisum.crawl.warc.warc import Capture, read_captures
+from wikisum.crawl.whitespace import fold
 
 GRAM_WORDS = 4
 REGULARISATION = 0.03

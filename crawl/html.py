@@ -4,14 +4,14 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from wikisum.crawl.charset import to_utf8
 from wikisum.crawl.errors import BadPage
-from wikisum.crawl.folding import fold
+from wikisum.crawl.extract.charset import to_utf8
+from wikisum.crawl.extract.limits import check_markup, check_size
+from wikisum.crawl.extract.main_text import fast_text
+from wikisum.crawl.extract.soup import soup_text
+from wikisum.crawl.extract.trafilatura import trafilatura_text
 from wikisum.crawl.language import detect
-from wikisum.crawl.limits import check_markup, check_size
-from wikisum.crawl.main_text import fast_text
-from wikisum.crawl.soup import soup_text
-from wikisum.crawl.trafilatura_text import trafilatura_text
+from wikisum.crawl.whitespace import fold
 
 # UTF-8 -> (title, paragraphs)
 EXTRACTORS: dict[str, Callable[[bytes], tuple[str, list[str]]]] = {

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import asdict, replace
 from typing import Any
 
-from wikisum.crawl.dump import dump_language, open_dump
+from wikisum.crawl.wikipedia.dump import dump_language, open_dump
 from wikisum.pipeline import files, report
 from wikisum.pipeline.build_crawl import access_of
 from wikisum.pipeline.build_pages import make_pages

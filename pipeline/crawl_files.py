@@ -7,8 +7,8 @@ import zlib
 from collections.abc import Iterator
 
 from wikisum.crawl.errors import BadAnswer, BadLine
+from wikisum.crawl.original.wikisum_files import metadata_urls
 from wikisum.crawl.url_filter import UrlFilter
-from wikisum.crawl.wikisum_files import metadata_urls
 from wikisum.pipeline import files
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.files import InputFile

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from wikisum.crawl.cdx import Entry
 from wikisum.crawl.errors import DataError
+from wikisum.crawl.index.cdx import Entry
 from wikisum.pipeline.index_keys import Lookup, Lookups
 from wikisum.pipeline.remote import Remote
 

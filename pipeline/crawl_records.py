@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
-from wikisum.crawl.borders import records_of
 from wikisum.crawl.errors import BadAnswer
-from wikisum.crawl.warc import Capture, Rejected, read_captures
+from wikisum.crawl.warc.borders import records_of
+from wikisum.crawl.warc.warc import Capture, Rejected, read_captures
 from wikisum.pipeline import files
 from wikisum.pipeline.plan_scan import FileShare
 from wikisum.pipeline.progress import Ticker

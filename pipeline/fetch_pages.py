@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from wikisum.crawl import warc
 from wikisum.crawl.errors import BadAnswer
-from wikisum.crawl.one_record import read_record
-from wikisum.crawl.ranges import Span
+from wikisum.crawl.index.ranges import Span
+from wikisum.crawl.warc import warc
+from wikisum.crawl.warc.one_record import read_record
 from wikisum.pipeline.aside import Aside
 from wikisum.pipeline.fetched_before import FETCHED, Fetched, FetchedBefore
 from wikisum.pipeline.make_document import make_document

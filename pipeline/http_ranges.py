@@ -20,7 +20,7 @@ from urllib3.exceptions import (
 )
 
 from wikisum.crawl.errors import BadAnswer
-from wikisum.crawl.pauses import retry_after_seconds
+from wikisum.crawl.web.pauses import retry_after_seconds
 
 BUSY = frozenset((429, 500, 502, 503, 504))
 MAX_SKIPPED_BYTES = 64 << 20  # of a file that is sent whole where a range was asked for

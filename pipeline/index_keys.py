@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from wikisum.crawl.surt import surt_key
+from wikisum.crawl.index.surt import surt_key
 from wikisum.crawl.urls import is_wikipedia
 from wikisum.pipeline import files
 from wikisum.pipeline.progress import Ticker

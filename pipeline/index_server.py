@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import islice
 from urllib.parse import quote
 
-from wikisum.crawl.cdx import parse_server_line
 from wikisum.crawl.errors import BadAnswer, BadLine
+from wikisum.crawl.index.cdx import parse_server_line
 from wikisum.pipeline.crawl_index import Answer, IndexReader, IndexSlice, by_key
 from wikisum.pipeline.index_keys import Lookup
 from wikisum.pipeline.read_ahead import read_ahead

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from wikisum.crawl.cdx import Entry
 from wikisum.crawl.errors import BadAnswer, BadRecord
+from wikisum.crawl.index.cdx import Entry
 from wikisum.pipeline.crawl_index import Answer, IndexReader, IndexSlice, by_key
 from wikisum.pipeline.remote import Remote
 

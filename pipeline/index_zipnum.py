@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from wikisum.crawl.cdx import MAX_BLOCK_BYTES, block_lines, entries_with
-from wikisum.crawl.cluster import Needed, needed_blocks, slice_of
 from wikisum.crawl.errors import BadAnswer, BadLine, BadRecord
-from wikisum.crawl.ranges import Span
+from wikisum.crawl.index.cdx import MAX_BLOCK_BYTES, block_lines, entries_with
+from wikisum.crawl.index.cluster import Needed, needed_blocks, slice_of
+from wikisum.crawl.index.ranges import Span
 from wikisum.pipeline.crawl_index import Answer, IndexReader, IndexSlice, by_key
 from wikisum.pipeline.index_keys import Lookup
 from wikisum.pipeline.read_spans import read_spans

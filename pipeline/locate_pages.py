@@ -8,7 +8,7 @@ from zlib import crc32
 
 import apache_beam as beam
 
-from wikisum.crawl.cdx import Entry, parse_date, preference
+from wikisum.crawl.index.cdx import Entry, parse_date, preference
 from wikisum.pipeline.join_pages import pack, unpack
 from wikisum.pipeline.look_up import Candidate, read_candidates
 from wikisum.pipeline.options import LocateSettings

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from wikisum.crawl.cdx import Entry, drop_reason, parse_date, preference, redirect_target
 from wikisum.crawl.errors import BadUrl
-from wikisum.crawl.surt import surt_key
+from wikisum.crawl.index.cdx import Entry, drop_reason, parse_date, preference, redirect_target
+from wikisum.crawl.index.surt import surt_key
 from wikisum.crawl.urls import canonical_url, is_wikipedia
 from wikisum.pipeline.aside import Aside
 from wikisum.pipeline.crawl_index import Answer, IndexReader, IndexSlice

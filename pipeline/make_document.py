@@ -4,10 +4,10 @@ from collections import Counter
 
 from wikisum.crawl.errors import BadPage, BadUrl
 from wikisum.crawl.html import read_page
+from wikisum.crawl.original.t2t import t2t_drop_reason
 from wikisum.crawl.paragraphs import drop_reason, split_long
-from wikisum.crawl.t2t import t2t_drop_reason
 from wikisum.crawl.urls import canonical_url
-from wikisum.crawl.warc import Capture, Rejected
+from wikisum.crawl.warc.warc import Capture, Rejected
 from wikisum.pipeline.options import ScanSettings
 from wikisum.pipeline.records import Document, Dropped
 

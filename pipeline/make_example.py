@@ -4,7 +4,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from wikisum.crawl.clones import article_shingles, clone_score, lead_bigrams, paragraph_clone_score
-from wikisum.crawl.t2t import t2t_text
+from wikisum.crawl.original.t2t import t2t_text
 from wikisum.crawl.tokens import terms
 from wikisum.pipeline.options import ANY_LANGUAGE, ExampleSettings
 from wikisum.pipeline.records import (

@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 
 from wikisum import __version__
-from wikisum.crawl.cdx import parse_date
 from wikisum.crawl.html import check_extractor
+from wikisum.crawl.index.cdx import parse_date
 
 CORPORA = ("citations", "search", "combined")
 QUERIES = ("titles", "sections")

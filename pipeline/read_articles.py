@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote
 
-from wikisum.crawl.dump import (
+from wikisum.crawl.errors import BadArticle
+from wikisum.crawl.titles import article_id, normalise_title, split_of
+from wikisum.crawl.wikipedia.dump import (
     Page,
     bz2_stream_offsets,
     index_offsets,
@@ -13,9 +15,7 @@ from wikisum.crawl.dump import (
     read_pages,
     read_streams,
 )
-from wikisum.crawl.errors import BadArticle
-from wikisum.crawl.titles import article_id, normalise_title, split_of
-from wikisum.crawl.wikitext import parse_article
+from wikisum.crawl.wikipedia.wikitext import parse_article
 from wikisum.pipeline import files
 from wikisum.pipeline.article_shards import STAGE, ArticleShard, is_selected
 from wikisum.pipeline.files import InputFile

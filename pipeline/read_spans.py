@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from wikisum.crawl.errors import BadAnswer
-from wikisum.crawl.ranges import Joined, Span, join_spans
+from wikisum.crawl.index.ranges import Joined, Span, join_spans
 from wikisum.pipeline.read_ahead import read_ahead
 from wikisum.pipeline.remote import Remote
 

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from wikisum.crawl.errors import BadRecord, DataError
-from wikisum.crawl.tfrecord import is_tfrecord
-from wikisum.crawl.titles import article_id, normalise_title, split_of
-from wikisum.crawl.urls import canonical_urls
-from wikisum.crawl.wikisum_files import (
+from wikisum.crawl.original.tfrecord import is_tfrecord
+from wikisum.crawl.original.wikisum_files import (
     Content,
     Refs,
     read_content,
@@ -20,6 +18,8 @@ from wikisum.crawl.wikisum_files import (
     shard_of,
     split_of_shard,
 )
+from wikisum.crawl.titles import article_id, normalise_title, split_of
+from wikisum.crawl.urls import canonical_urls
 from wikisum.pipeline import files
 from wikisum.pipeline.article_shards import STAGE, ArticleShard, is_selected
 from wikisum.pipeline.files import InputFile

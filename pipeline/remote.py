@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from wikisum import __version__
 from wikisum.crawl.errors import BadAnswer
-from wikisum.crawl.pauses import pause_seconds
+from wikisum.crawl.web.pauses import pause_seconds
 from wikisum.pipeline import files
 from wikisum.pipeline.http_ranges import RangeClient
 from wikisum.pipeline.options import RemoteSettings

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from typing import BinaryIO, cast
 from urllib.parse import urlsplit
 
-from wikisum.crawl.dump import Page, next_stream, open_dump, read_pages, read_streams
 from wikisum.crawl.errors import BadArticle, BadLine
+from wikisum.crawl.original.wikisum_files import Content, Refs, read_content, read_refs
 from wikisum.crawl.titles import article_id
 from wikisum.crawl.urls import canonical_urls, is_wikipedia, url_key
-from wikisum.crawl.wikisum_files import Content, Refs, read_content, read_refs
-from wikisum.crawl.wikitext import parse_article
+from wikisum.crawl.wikipedia.dump import Page, next_stream, open_dump, read_pages, read_streams
+from wikisum.crawl.wikipedia.wikitext import parse_article
 from wikisum.pipeline import files
 from wikisum.pipeline.files import InputFile
 from wikisum.pipeline.join_pages import pack

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO, cast
 
 from wikisum.crawl.errors import BadUrl
 from wikisum.crawl.urls import canonical_url, url_key
-from wikisum.crawl.warc import Capture, read_captures
+from wikisum.crawl.warc.warc import Capture, read_captures
 from wikisum.pipeline import files
 from wikisum.pipeline.files import InputFile
 from wikisum.pipeline.make_document import make_document

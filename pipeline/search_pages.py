@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from wikisum.crawl.errors import BadPage, BadUrl
-from wikisum.crawl.page_fields import read_fields
+from wikisum.crawl.extract.page_fields import read_fields
 from wikisum.crawl.phrases import WordHashes
 from wikisum.crawl.urls import canonical_url, is_wikipedia
-from wikisum.crawl.warc import Capture, Rejected
+from wikisum.crawl.warc.warc import Capture, Rejected
 from wikisum.pipeline.array_files import read_arrays, write_arrays
 from wikisum.pipeline.crawl_records import read_records
 from wikisum.pipeline.files import InputFile

@@ -15,9 +15,9 @@ from urllib.parse import unquote, urlsplit
 import apache_beam as beam
 
 from wikisum.crawl.errors import BadLine, BadUrl
-from wikisum.crawl.folding import encodable
 from wikisum.crawl.titles import article_id
 from wikisum.crawl.urls import canonical_url, is_wikipedia, unwrap_archive, url_key
+from wikisum.crawl.whitespace import encodable
 from wikisum.pipeline import files
 from wikisum.pipeline.files import InputFile
 from wikisum.pipeline.filter_urls import write_keys

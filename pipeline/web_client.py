@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import httpcore2
 from httpcore2 import SOCKET_OPTION, AsyncConnectionPool, AsyncNetworkBackend, AsyncNetworkStream
 
-from wikisum.crawl.addresses import Address, literal_address, may_connect
 from wikisum.crawl.errors import BadRecord, DataError
 from wikisum.crawl.http import check_type, content_type
-from wikisum.crawl.targets import DEFAULT_PORTS, Target
+from wikisum.crawl.web.addresses import Address, literal_address, may_connect
+from wikisum.crawl.web.targets import DEFAULT_PORTS, Target
 from wikisum.pipeline.options import LiveSettings
 
 Resolver = Callable[[str], Awaitable[list[Address]]]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from wikisum.crawl.targets import Target, first_targets, target_of
+from wikisum.crawl.web.targets import Target, first_targets, target_of
 from wikisum.pipeline.options import LiveSettings
 from wikisum.pipeline.records import Outcome
 from wikisum.pipeline.web_client import Exchange, NotFetched, WebClient

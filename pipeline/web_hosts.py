@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 
 from wikisum.crawl.errors import BadRecord, BadUrl
 from wikisum.crawl.http import decode_body
-from wikisum.crawl.pauses import LONGEST_PAUSE_SECONDS, pause_seconds, retry_after_seconds
-from wikisum.crawl.robots import MAX_REDIRECTS, MAX_ROBOTS_BYTES, Robots, robots_of
-from wikisum.crawl.targets import Target, redirect_target
+from wikisum.crawl.web.pauses import LONGEST_PAUSE_SECONDS, pause_seconds, retry_after_seconds
+from wikisum.crawl.web.robots import MAX_REDIRECTS, MAX_ROBOTS_BYTES, Robots, robots_of
+from wikisum.crawl.web.targets import Target, redirect_target
 from wikisum.pipeline.options import LiveSettings
 from wikisum.pipeline.web_client import Exchange, NotFetched, WebClient
 

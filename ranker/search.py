@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikisum.crawl.clone_sketch import clone_scores, sketch
-from wikisum.crawl.page_fields import PageFields
+from wikisum.crawl.extract.page_fields import PageFields
 from wikisum.crawl.phrases import BREAK, Hashes, WordHashes, search_terms
 from wikisum.ranker.bm25 import FIELDS, Collection, Counts, Floats, idf, term_weights
 from wikisum.ranker.query_index import QueryIndex, ranges

@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from warcio.archiveiterator import ArchiveIterator
 
 from wikisum.crawl.errors import BadUrl
-from wikisum.crawl.surt import surt_key
+from wikisum.crawl.index.surt import surt_key
 
 CRAWL = "CC-MAIN-2024-10"
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import httpcore2
 
-from wikisum.crawl.addresses import Address
+from wikisum.crawl.web.addresses import Address
 
 
 class Answer(NamedTuple):

@@ -123,7 +123,7 @@ def test_the_newest_capture_is_taken(built):
 
 
 def test_a_document_can_be_traced_to_its_bytes(built):
-    from wikisum.crawl.warc import read_captures
+    from wikisum.crawl.warc.warc import read_captures
 
     rows = ds.dataset(built / "examples").to_table().to_pylist()
     document = rows[0]["documents"][0]
@@ -159,7 +159,7 @@ def rows_of(folder: Path) -> list[tuple]:
 
 @pytest.mark.slow
 def test_crawl_files_in_parts_give_the_same_bytes(built, tmp_path, monkeypatch):
-    from wikisum.crawl.borders import records_of
+    from wikisum.crawl.warc.borders import records_of
     from wikisum.pipeline import crawl_records, plan_scan
 
     monkeypatch.setattr(plan_scan, "LEAST_BYTES", 5_000)

@@ -20,7 +20,7 @@ from lxml import html
 from tests.builders import LEAD, dump, gzipped, stream, warc_record
 from tests.fake_crawl import CRAWL, lay_out, served
 from tests.servers import NOT_FOUND, Answer, Server, page, redirect
-from wikisum.crawl.warc import read_captures
+from wikisum.crawl.warc.warc import read_captures
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.records import DOCUMENT, DROPPED
 
@@ -69,7 +69,7 @@ def articles(folder: Path, urls: list[str]) -> list[str]:
 
 def crawl_file(folder: Path) -> Path:
     """A crawl file with a page, and with one that it could not have."""
-    path = folder / "wikisum.crawl.warc.gz"
+    path = folder / "wikisum.crawl.warc.warc.gz"
     records = [warc_record(OLD, page(TEXT.format("twelve")).body),
                warc_record("http://b.example/", b"no", status="404 Not Found")]  # fmt: skip
     path.write_bytes(gzipped(*records))
@@ -180,10 +180,10 @@ def test_what_a_crawl_has_now_is_not_taken_from_the_web(server, tmp_path):
     url = f"{server.url}/good"
     out = build(tmp_path, [OLD, url], *LIVE)
     assert {d["warc_file"] for d in rows(out, "documents")} == {"live/live-00000.warc.gz"}
-    crawl = tmp_path / "wikisum.crawl.warc.gz"
+    crawl = tmp_path / "wikisum.crawl.warc.warc.gz"
     crawl.write_bytes(gzipped(warc_record(url, page(TEXT.format("twelve")).body)))
     build(tmp_path, [OLD, url], "--warcs", crawl, *LIVE)
-    assert {d["warc_file"] for d in rows(out, "documents")} == {"wikisum.crawl.warc.gz"}
+    assert {d["warc_file"] for d in rows(out, "documents")} == {"wikisum.crawl.warc.warc.gz"}
     assert main(["validate", str(out)]) == 0
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from tests import tfrecords
 from tests.conftest import GOLDEN
-from wikisum.crawl.dump import read_pages
 from wikisum.crawl.errors import BadArticle
-from wikisum.crawl.wikitext import parse_article
+from wikisum.crawl.wikipedia.dump import read_pages
+from wikisum.crawl.wikipedia.wikitext import parse_article
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.records import DROPPED
 from wikisum.pipeline.validate import validate

@@ -16,8 +16,8 @@ from tests.conftest import GOLDEN
 from wikisum.crawl.errors import BadArticle, BadUrl
 from wikisum.crawl.titles import normalise_title, split_of
 from wikisum.crawl.urls import canonical_url, is_wikipedia, unwrap_archive
-from wikisum.crawl.warc import Capture, Rejected, read_captures
-from wikisum.crawl.wikitext import parse_article
+from wikisum.crawl.warc.warc import Capture, Rejected, read_captures
+from wikisum.crawl.wikipedia.wikitext import parse_article
 
 SOURCE = GOLDEN / "source"
 SOURCES = sorted(path for path in SOURCE.rglob("*") if path.is_file())

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wikisum.crawl.extract.soup import soup_text
 from wikisum.crawl.paragraphs import (
     _BOILERPLATE,
     _is_boilerplate,
     drop_reason,
     split_long,
 )
-from wikisum.crawl.soup import soup_text
 
 
 @pytest.mark.parametrize(

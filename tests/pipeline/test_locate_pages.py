@@ -2,7 +2,7 @@ from itertools import permutations
 
 import pytest
 
-from wikisum.crawl.cdx import Entry
+from wikisum.crawl.index.cdx import Entry
 from wikisum.pipeline.crawl_index import Answer
 from wikisum.pipeline.index_keys import Lookup
 from wikisum.pipeline.locate_pages import choose

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from wikisum.crawl.errors import BadAnswer
-from wikisum.crawl.ranges import Span
+from wikisum.crawl.index.ranges import Span
 from wikisum.pipeline import read_spans as module
 from wikisum.pipeline.read_ahead import read_ahead
 from wikisum.pipeline.read_spans import read_spans

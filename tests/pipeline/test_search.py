@@ -12,8 +12,8 @@ import pytest
 from tests.builders import LEAD, dump, gzipped, warc_record
 from tests.conftest import GOLDEN
 from tests.fake_crawl import Faults, served
-from wikisum.crawl.borders import records_of
 from wikisum.crawl.urls import canonical_url, host, is_wikipedia
+from wikisum.crawl.warc.borders import records_of
 from wikisum.pipeline import crawl_records, plan_scan, search, search_merge, search_pool
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.records import DROPPED
@@ -173,7 +173,7 @@ def crawl(tmp_path) -> Path:
         page("http://none.example/", "Bridge of Tavin", "The bridge over the Tavin. " * 3),
         page("http://bad url.example^/", "Tavin Bridge", LEAD),
     ]
-    path = tmp_path / "wikisum.crawl.warc.gz"
+    path = tmp_path / "wikisum.crawl.warc.warc.gz"
     path.write_bytes(gzipped(*good, *others))
     return path
 

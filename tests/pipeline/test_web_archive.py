@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from wikisum.crawl.targets import target_of
-from wikisum.crawl.warc import Capture, Rejected, read_captures
+from wikisum.crawl.warc.warc import Capture, Rejected, read_captures
+from wikisum.crawl.web.targets import target_of
 from wikisum.pipeline.options import LiveSettings
 from wikisum.pipeline.records import Outcome
 from wikisum.pipeline.web_archive import Segment, part_path, read_outcomes, rescue

@@ -10,7 +10,7 @@ import pytest
 
 from tests.servers import NOT_FOUND, Answer, Names, Network, Server, page
 from wikisum.crawl.errors import BadUrl
-from wikisum.crawl.targets import target_of
+from wikisum.crawl.web.targets import target_of
 from wikisum.pipeline import web_client
 from wikisum.pipeline.options import LiveSettings
 from wikisum.pipeline.web_client import Exchange, NotFetched, WebClient

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from tests.servers import NOT_FOUND, Answer, Names, Network, Server, page, redirect
-from wikisum.crawl.targets import target_of
+from wikisum.crawl.web.targets import target_of
 from wikisum.pipeline import web_client, web_hosts
 from wikisum.pipeline.options import LiveSettings
 from wikisum.pipeline.web_client import Exchange, NotFetched, WebClient

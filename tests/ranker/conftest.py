@@ -6,10 +6,10 @@ from typing import NamedTuple
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from wikisum.crawl.dump import Page, open_dump, read_pages
 from wikisum.crawl.paragraphs import drop_reason
 from wikisum.crawl.urls import canonical_url
-from wikisum.crawl.wikitext import parse_plain
+from wikisum.crawl.wikipedia.dump import Page, open_dump, read_pages
+from wikisum.crawl.wikipedia.wikitext import parse_plain
 
 ARTICLES = 12
 

@@ -4,7 +4,7 @@ import random
 import numpy as np
 import pytest
 
-from wikisum.crawl.page_fields import PageFields
+from wikisum.crawl.extract.page_fields import PageFields
 from wikisum.crawl.phrases import WordHashes, search_terms, title_phrase
 from wikisum.ranker.bm25 import Collection, idf, term_weights
 from wikisum.ranker.query_index import PartBuilder, QueryIndex, merge, ranges

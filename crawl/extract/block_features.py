@@ -1,0 +1,273 @@
+"""What tells main text from furniture: a page's blocks as rows of numbers.
+
+Lengths, links and punctuation of a block, of its neighbours and of the elements around it, its
+place in the page, and the tags and class names above it.
+"""
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikisum.crawl.extract.blocks import Blocks
+from wikisum.crawl.extract.hints import BIT_NAMES
+
+Floats = NDArray[np.floating[Any]]
+Ints = NDArray[np.int64]
+
+LEVELS = 6  # elements above a block that are looked at
+SHORT_CHARS = 25
+LONG_CHARS = 200
+PROSE_CHARS = 60
+LEGAL_CHARS = 800
+BLOCK_TAGS = (
+    "p", "div", "li", "td", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "figcaption",
+    "dd", "dt", "section", "article", "body", "tr", "th", "figure", "address", "center",
+)  # fmt: skip
+_TAG_INDEX = {tag: i for i, tag in enumerate(BLOCK_TAGS)}
+_P, _H1 = _TAG_INDEX["p"], _TAG_INDEX["h1"]
+_STOPS = frozenset(".!?…。！？؟।")
+_ENDS = _STOPS | frozenset("\"”’»):;'")
+# Characters that are counted, by their code points below 2^16.
+_CLASSES = ("other", "space", "comma", "stop", "sentence", "not_ascii")
+_OTHER, _SPACE, _COMMA, _STOP, _SENTENCE, _NOT_ASCII = range(len(_CLASSES))
+_CLASS_BY_CODE = np.full(1 << 16, _NOT_ASCII)
+_CLASS_BY_CODE[:128] = _OTHER
+for _characters, _class in ((" \n", _SPACE), (",、，", _COMMA), (".?!", _STOP), ("。", _SENTENCE)):
+    _CLASS_BY_CODE[list(map(ord, _characters))] = _class
+_OPENING = re.compile(
+    r"(?P<furniture>share|read (?:more|next|the)|more (?:from|on|in|stories)|advert|subscribe"
+    r"|sign (?:up|in)|log ?in|follow (?:us|me)|copyright|©|all rights|comments?\b|tags?\b|filed"
+    r"|posted|published|updated|(?:also|see|related|recommended|popular|latest|trending"
+    r"|top stories|you (?:may|might))\b|continue|click|loading|skip|reply|report|print|e-?mail"
+    r"|tweet|facebook|twitter|whatsapp|sponsored|save|download)"
+    r"|(?P<caption>photo|image|credit|source|picture|video|watch|figure|getty|by [A-Z])",
+    re.IGNORECASE,
+)
+# What all that _OPENING matches begins with.
+_OPENS_WITH = frozenset((
+    "sh", "re", "mo", "ad", "su", "si", "lo", "fo", "co", "al", "ta", "fi", "po", "pu", "up", "se",
+    "la", "tr", "to", "yo", "cl", "sk", "e-", "em", "tw", "fa", "wh", "sp", "sa", "do", "ph", "im",
+    "cr", "so", "pi", "vi", "wa", "ge", "by", "pr",
+))  # fmt: skip
+# Words of legal notices.
+_LEGAL = (
+    "©", "copyright", "rights reserved", "cookie", "privacy", "newsletter", "subscri", "advertis",
+    "rechte vorbehalten", "datenschutz",
+)  # fmt: skip
+OWN = (
+    "log_chars", "link_density", "log_links", "word_length", "commas", "comma_density",
+    "sentences", "stop", "end", "furniture", "caption", "title", "legal", "log_prose", "short",
+    "long",
+)  # fmt: skip
+PLACE = (
+    "place", "char_place", "prose_place", "before_prose", "after_prose", "after_heading",
+    "heading_distance", "no_heading",
+)  # fmt: skip
+ABOVE = (
+    "log_chars", "share", "prose_share", "link_density", "log_blocks", "prose_density",
+    "mean_chars", "stops",
+)  # fmt: skip
+NUMBER_NAMES = (
+    *OWN,
+    *(f"tag_{tag}" for tag in (*BLOCK_TAGS, "other")),
+    *PLACE,
+    *(f"above{level}_{name}" for name in ABOVE for level in range(LEVELS)),
+    *(f"centre{level}_{name}" for level in range(3) for name in ("inside", "distance")),
+    "centre_place", "centre_prose_share", "candidate0", "candidate1", "candidate2",
+)  # fmt: skip
+
+
+class Features(NamedTuple):
+    """`numbers` (features x blocks), named by NUMBER_NAMES.
+
+    `above` (blocks x bits) is 1 where an element above the block has the tag or hint;
+    `rarity` (bits) is the share of the page's prose that is not below such an element.
+    """
+
+    numbers: Floats
+    above: Floats
+    rarity: Floats
+    chars: Floats
+    link_density: Floats
+
+
+def features(page: Blocks) -> Features:
+    """The features of all blocks of a page that has any."""
+    rows = _Rows(page)
+    rows.own()
+    rows.place()
+    rows.elements_above()
+    rows.centre()
+    return Features(
+        np.concatenate([np.atleast_2d(row) for row in rows.rows]),
+        rows.above,
+        rows.rarity(),
+        rows.chars,
+        rows.density,
+    )
+
+
+class _Rows:
+    """Gathers the rows of `numbers`, in the order of NUMBER_NAMES."""
+
+    def __init__(self, page: Blocks) -> None:
+        self.page = page
+        self.rows: list[NDArray[Any]] = []
+        self.count = len(page.texts)
+        elements = np.array(page.elements)
+        self.parents = np.array(page.parents)
+        self.starts = np.array(page.starts)
+        self.ends = np.array(page.ends)
+        self.tags = np.array([_TAG_INDEX.get(page.tags[e], len(BLOCK_TAGS)) for e in page.elements])
+        bits = np.array(page.bits)[elements]
+        self.above = ((bits[:, None] >> np.arange(len(BIT_NAMES))) & 1).astype(np.float64)
+        above = np.maximum(self.parents, 0)
+        self.levels = np.empty((LEVELS, self.count), np.int64)
+        self.levels[0] = elements
+        for level in range(1, LEVELS):
+            self.levels[level] = above[self.levels[level - 1]]
+
+    def inside(self, per_block: Floats) -> Floats:
+        """For each element, the sums over the blocks inside it, of rows of numbers a block."""
+        sums = np.zeros((len(per_block), self.count + 1))
+        np.cumsum(per_block, axis=1, out=sums[:, 1:])
+        return np.asarray(sums[:, self.ends] - sums[:, self.starts])
+
+    def own(self) -> None:
+        count = _character_counts(self.page.texts)
+        flags = _flags(self.page)
+        lengths = count.sum(axis=0) - 1
+        words, commas, sentences = count[_SPACE], count[_COMMA], count[_SENTENCE]
+        # scripts without spaces say more per character
+        width = 1 + 1.5 * (count[_NOT_ASCII] > 0) * (words < lengths / 15)
+        self.chars = chars = lengths * width
+        self.link_chars = np.array(self.page.link_chars) * width
+        self.density = density = np.minimum(self.link_chars / chars, 1)
+        self.stop = stop = flags[0]
+        self.prose = (
+            chars * (1 - density) * (chars > PROSE_CHARS) * (0.3 + 0.7 * stop)
+            * (0.3 + 0.7 * np.minimum(1, (commas + sentences) / 2))
+        )  # fmt: skip
+        self.all_chars = float(chars.sum())
+        self.all_prose = max(float(self.prose.sum()), 1.0)
+        own = [
+            np.log1p(chars), density, np.log1p(self.page.link_counts), chars / words / 10,
+            np.minimum(commas, 10) / 10, commas / chars * 50, np.minimum(sentences, 8) / 8,
+            *flags, np.log1p(self.prose), chars < SHORT_CHARS, chars > LONG_CHARS,
+        ]  # fmt: skip
+        self.is_title = own[OWN.index("title")] > 0
+        self.rows += [np.array(own), self.tags == np.arange(len(BLOCK_TAGS) + 1)[:, None]]
+
+    def place(self) -> None:
+        index = np.arange(self.count)
+        before = np.cumsum(self.prose)
+        headings = np.flatnonzero(self.is_title | (self.tags == _H1))
+        distance = index - headings[0] if len(headings) else np.zeros(self.count)
+        self.rows += [
+            (index + 0.5) / self.count,
+            (np.cumsum(self.chars) - self.chars / 2) / self.all_chars,
+            (before - self.prose / 2) / self.all_prose,
+            before - self.prose <= 0,
+            self.all_prose - before <= 1e-6,
+            distance > 0,
+            _signed_log(distance),
+            np.full(self.count, float(not len(headings))),
+        ]
+
+    def elements_above(self) -> None:
+        chars, links, prose, blocks, stops = self.inside(
+            np.array([
+                self.chars, self.link_chars, self.prose, np.ones(self.count),
+                self.stop * (self.chars > 40),
+            ])
+        )  # fmt: skip
+        chars1, blocks1 = np.maximum(chars, 1), np.maximum(blocks, 1)
+        self.link_share = links / chars1
+        of_elements = np.array([
+            np.log1p(chars), chars / self.all_chars, prose / self.all_prose, self.link_share,
+            np.log1p(blocks), prose / chars1, np.log1p(chars / blocks1), stops / blocks1,
+        ])  # fmt: skip
+        self.rows.append(of_elements[:, self.levels].reshape(-1, self.count))
+
+    def centre(self) -> None:
+        """Place by the element whose children hold most prose, and how near others come to it."""
+        weights = (np.where(self.tags == _P, 0.3, 1.0), 1.0, 0.5)
+        prose = np.concatenate([self.prose * weight for weight in weights])
+        score = np.bincount(self.levels[:3].ravel(), prose, len(self.parents))
+        score *= 1 - self.link_share
+        centre = best = int(np.argmax(score))
+        index = np.arange(self.count)
+        for _ in range(3):
+            start, end = self.starts[centre], self.ends[centre]
+            distance = np.minimum(index - start, 0) + np.maximum(index - end + 1, 0)
+            self.rows += [distance == 0, _signed_log(distance)]
+            centre = max(int(self.parents[centre]), 0)
+        start, end = self.starts[best], self.ends[best]
+        is_inside = (index >= start) & (index < end)
+        self.rows += [
+            np.where(is_inside, (index - start + 0.5) / max(1, end - start), 0.0),
+            np.full(self.count, self.prose[start:end].sum() / self.all_prose),
+            score[self.levels[:3]] / max(score[best], 1e-9),
+        ]
+
+    def rarity(self) -> Floats:
+        if self.prose.any():
+            return np.asarray(1 - self.prose @ self.above / self.prose.sum())
+        return np.asarray(1 - self.above.mean(axis=0))
+
+
+def _signed_log(distance: NDArray[np.generic]) -> Floats:
+    values = np.asarray(distance, dtype=np.float64)
+    return np.asarray(np.sign(values) * np.log1p(np.abs(values)))
+
+
+def _character_counts(texts: list[str]) -> Ints:
+    """Classes x texts: how many characters of each class; every text ends with a space more."""
+    lines = "\n".join(texts) + "\n"
+    codes = np.frombuffer(lines.encode("utf-32-le", "replace"), np.uint32)
+    classes = _CLASS_BY_CODE[np.minimum(codes, len(_CLASS_BY_CODE) - 1)]
+    classes[:-1][(classes[:-1] == _STOP) & (classes[1:] == _SPACE)] = _SENTENCE
+    text_of = np.repeat(np.arange(len(texts)), [len(text) + 1 for text in texts])
+    counts = np.bincount(text_of + classes * len(texts), minlength=len(_CLASSES) * len(texts))
+    return counts.reshape(len(_CLASSES), len(texts))
+
+
+def _flags(page: Blocks) -> NDArray[np.uint8]:
+    """Flags x texts: the answers to `stop` ... `legal` of OWN; some only short texts can have."""
+    title = page.title.lower()
+    lower_texts = [text.lower() if len(text) < LEGAL_CHARS else "" for text in page.texts]
+    legal = _legal_texts(lower_texts)
+    flags: list[bool] = []
+    for place, (text, lower) in enumerate(zip(page.texts, lower_texts, strict=True)):
+        last, length = text[-1], len(text)
+        kind, is_title = None, False
+        if length < LONG_CHARS:
+            if lower[:2] in _OPENS_WITH or lower[0] == "©":
+                match = _OPENING.match(text)
+                kind = match.lastgroup if match else None
+            is_title = length > 8 and (
+                lower in title or (0 < len(title) > length / 2 and title in lower)
+            )
+        flags += (
+            last in _STOPS, last in _ENDS, kind == "furniture", kind == "caption", is_title,
+            place in legal,
+        )  # fmt: skip
+    return np.frombuffer(bytes(flags), np.uint8).reshape(len(page.texts), -1).T
+
+
+def _legal_texts(texts: list[str]) -> set[int]:
+    """The places of texts that have words of legal notices."""
+    whole = "\n".join(texts)
+    ends = list(accumulate(len(text) + 1 for text in texts))
+    found = set()
+    for word in _LEGAL:
+        at = whole.find(word)
+        while at >= 0:
+            place = bisect_right(ends, at)
+            found.add(place)
+            at = whole.find(word, ends[place])
+    return found

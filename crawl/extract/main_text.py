@@ -1,0 +1,96 @@
+"""The paragraphs of a page that are its main text, chosen block by block by a linear model.
+
+The model (main_text.json) is trained by benchmarks/train_extractor.py on marked real pages.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikisum.crawl.extract.block_features import NUMBER_NAMES, Features, Floats, features
+from wikisum.crawl.extract.blocks import Blocks, read_blocks
+from wikisum.crawl.extract.hints import BIT_NAMES
+
+MODEL_FILE = Path(__file__).with_name("main_text.json")
+TINY_PAGE_CHARS = 250
+SMALL_PAGE_CHARS = 1000
+MAX_LINK_DENSITY = 0.5
+_FURNITURE = ("nav", "footer", "aside", "form", "hint_cookie")
+_LOG_PROSE = NUMBER_NAMES.index("log_prose")
+_BIT_INDEX = {name: i for i, name in enumerate(BIT_NAMES)}
+
+
+class Model(NamedTuple):
+    """A block is main text where its logit is over `threshold`.
+
+    logit = bias + numbers . `numbers` + sum over bits above of (`above` + rarity x `rare`).
+    """
+
+    bias: float
+    threshold: float
+    numbers: Floats
+    above: Floats
+    rare: Floats
+
+
+def fast_text(html: bytes) -> tuple[str, list[str]]:
+    """(title, paragraphs of the main text) of UTF-8: one paragraph a block, tables row by row."""
+    page = read_blocks(html)
+    keep = main_blocks(page, default_model())
+    return page.title, [text for text, kept in zip(page.texts, keep, strict=True) if kept]
+
+
+def main_blocks(page: Blocks, model: Model) -> list[bool]:
+    """Whether each block is main text, as text in menus, forms, asides and footers never is.
+
+    All else is on a tiny page, and all but links on a small one; where the model finds none, all
+    prose is.
+    """
+    if not page.texts:
+        return []
+    found = features(page)
+    other = ~_is_below(found, _FURNITURE)
+    keep = other & (logits(found, model) > model.threshold)
+    chars = found.chars[other].sum()
+    if chars < TINY_PAGE_CHARS:
+        keep = other
+    elif chars < SMALL_PAGE_CHARS:
+        keep |= other & (found.link_density <= MAX_LINK_DENSITY)
+    elif not keep.any():
+        keep = other & (found.numbers[_LOG_PROSE] > 0)
+    return [bool(kept) for kept in keep]
+
+
+def logits(found: Features, model: Model) -> Floats:
+    """The model's log-odds that each block is main text."""
+    of_bits = model.above + model.rare * found.rarity
+    return np.asarray(model.bias + model.numbers @ found.numbers + found.above @ of_bits)
+
+
+def _is_below(found: Features, names: tuple[str, ...]) -> NDArray[np.bool_]:
+    """Blocks below such an element, unless most of the page's prose is."""
+    indexes = [i for name in names if found.rarity[i := _BIT_INDEX[name]] > 0.5]
+    return np.asarray(found.above[:, indexes].any(axis=1))
+
+
+@cache
+def default_model() -> Model:
+    """The model that comes with the package."""
+    return read_model(MODEL_FILE.read_text())
+
+
+def read_model(text: str) -> Model:
+    """The model of a JSON text; raises KeyError where a feature has no weight."""
+    stored = json.loads(text)
+    weights = stored["weights"]
+    return Model(
+        bias=stored["bias"],
+        threshold=stored["threshold"],
+        numbers=np.array([weights[name] for name in NUMBER_NAMES]),
+        above=np.array([weights[f"above_{name}"] for name in BIT_NAMES]),
+        rare=np.array([weights[f"rare_{name}"] for name in BIT_NAMES]),
+    )

@@ -1,0 +1,125 @@
+"""The support files of the original WikiSum: articles, the URLs of each, the pages of crawl files.
+
+- `wiki_content.tfrecords-00000-of-01000`: TFRecords of articles, by a hash of the title;
+- `wiki_urls.json-00000-of-01000`: article URL -> `{"refs": [URLs]}`, for the same articles;
+- `NAME.metadata.json` for a WET file NAME: URL in it -> the shards whose articles refer to it.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO, NamedTuple
+
+from wikisum.crawl.errors import BadLine, BadRecord
+from wikisum.crawl.original.json_entries import json_entries
+from wikisum.crawl.original.tf_example import bytes_features
+from wikisum.crawl.original.tfrecord import read_tfrecords
+from wikisum.crawl.whitespace import encodable, fold
+
+_SHARD = re.compile(r"-(\d+)-of-(\d+)$")
+
+
+class Shard(NamedTuple):
+    """The place of a file among those of its kind."""
+
+    number: int
+    total: int
+
+
+class Content(NamedTuple):
+    """An article of `wiki_content`: lead and texts of sections have a paragraph a line.
+
+    The lead is the text of the first section, whose heading says nothing; it may be empty.
+    """
+
+    url: str
+    title: str
+    lead: str
+    sections: list[tuple[str, str]]
+    offset: int
+
+
+class Refs(NamedTuple):
+    """The URLs of an article, cited ones and search results alike, as they stood in the file.
+
+    `offset` is that of the article's URL.
+    """
+
+    article_url: str
+    urls: list[str]
+    offset: int
+
+
+def shard_of(name: str) -> Shard | None:
+    """The shard that a file's name tells, `...-00012-of-01000`, or None."""
+    found = _SHARD.search(name)
+    return Shard(int(found[1]), int(found[2])) if found and int(found[1]) < int(found[2]) else None
+
+
+def split_of_shard(shard: Shard, tenths: Sequence[str]) -> str:
+    """The split of a shard's articles, given those of each tenth of the shards."""
+    return tenths[shard.number * 10 // shard.total]
+
+
+def read_content(raw: BinaryIO) -> Iterator[Content | BadRecord]:
+    """The articles of a file of TFRecords; what is wrong comes as BadRecord with its byte offset.
+
+    The reasons are those of `read_tfrecords` and `bytes_features`, `no_url` and `no_title`.
+    """
+    for record in read_tfrecords(raw):
+        if isinstance(record, BadRecord):
+            yield record
+            continue
+        try:
+            yield _content(bytes_features(record.data), record.offset)
+        except BadRecord as error:
+            error.offset = record.offset
+            yield error
+
+
+def _content(features: dict[str, list[bytes]], offset: int) -> Content:
+    text = {n: [v.decode("utf-8", "replace") for v in values] for n, values in features.items()}
+    url, title = ((text.get(name) or [""])[0] for name in ("url", "title"))
+    if not url or not title:
+        raise BadRecord("no_title" if url else "no_url", f"an article without title or URL: {url}")
+    headings = [fold(heading) for heading in text.get("section_titles", [])]
+    bodies = [_lines(body) for body in text.get("section_texts", [])]
+    headings += [""] * (len(bodies) - len(headings))
+    sections = [(h, b) for h, b in zip(headings[1:], bodies[1:], strict=False) if b]
+    return Content(url, title, bodies[0] if bodies else "", sections, offset)
+
+
+def _lines(body: str) -> str:
+    return "\n".join(line for line in map(fold, body.splitlines()) if line)
+
+
+def read_refs(raw: BinaryIO) -> Iterator[Refs | BadLine]:
+    """The articles of a file of URLs; what is wrong comes as BadLine with its byte offset.
+
+    An entry without refs costs itself alone (`no_refs`); where the JSON is damaged or cut off,
+    nothing more can be read (`bad_json`).
+    """
+    try:
+        for entry in json_entries(raw):
+            yield _refs(*entry)
+    except BadLine as error:
+        yield error
+
+
+def _refs(url: str, value: Any, offset: int) -> Refs | BadLine:
+    urls = value.get("refs") if isinstance(value, dict) else None
+    if not isinstance(urls, list) or not all(isinstance(u, str) for u in urls):
+        return BadLine("no_refs", f"{encodable(url):.200} has no list of refs", offset)
+    return Refs(encodable(url), [encodable(u) for u in urls], offset)
+
+
+def metadata_urls(data: bytes) -> list[str]:
+    """The URLs of a crawl file's metadata. Raises BadLine if it is none."""
+    plain: Any = None
+    try:
+        plain = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise BadLine("bad_line", f"no JSON: {error}") from error
+    if not isinstance(plain, dict):
+        raise BadLine("bad_line", "no JSON object")
+    return list(plain)

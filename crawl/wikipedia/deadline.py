@@ -1,0 +1,110 @@
+"""Calls with a deadline: the function runs in a child process that can be killed.
+
+Parsers written in C cannot be interrupted inside a process, and a worker's threads get no
+signals; a child that is killed and started again can be. It ends with its parent, since its
+standard input then closes.
+"""
+
+import importlib
+import pickle
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, BinaryIO, cast
+
+_LENGTH = struct.Struct(">Q")
+
+
+class GuardedCallFailed(Exception):
+    """The function ran out of time, or its process died; the message says which."""
+
+
+class Guard:
+    """Calls `function` ("module:name") in a child process, one call at a time, in bounded time."""
+
+    def __init__(self, function: str, timeout_seconds: float) -> None:
+        self._function = function
+        self._timeout_seconds = timeout_seconds
+        self._child: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Guard, (self._function, self._timeout_seconds)
+
+    def call(self, *arguments: Any) -> Any:
+        """The function's result; what it raised, raised here. Raises GuardedCallFailed."""
+        with self._lock:
+            child = self._running_child()
+            timer = threading.Timer(self._timeout_seconds, child.kill)
+            timer.start()
+            try:
+                _send(cast(BinaryIO, child.stdin), arguments)
+                answer = _receive(cast(BinaryIO, child.stdout))
+            except OSError:
+                answer = None
+            finally:
+                timed_out = not timer.is_alive()
+                timer.cancel()
+            if answer is None:
+                self.close()
+                why = f"took over {self._timeout_seconds:g} s" if timed_out else "died"
+                raise GuardedCallFailed(f"{self._function} {why}")
+        is_error, value = answer
+        if is_error:
+            raise value
+        return value
+
+    def _running_child(self) -> subprocess.Popen[bytes]:
+        if self._child is None or self._child.poll() is not None:
+            self.close()
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", "wikisum.crawl.wikipedia.deadline", self._function],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,  # or it would hold open what its parent redirects
+            )
+        return self._child
+
+    def close(self) -> None:
+        """End the child, if there is one."""
+        if self._child is not None:
+            self._child.kill()
+            self._child.wait()
+            for pipe in (self._child.stdin, self._child.stdout):
+                if pipe is not None:
+                    pipe.close()
+            self._child = None
+
+
+def _send(pipe: BinaryIO, value: Any) -> None:
+    data = pickle.dumps(value)
+    pipe.write(_LENGTH.pack(len(data)) + data)
+    pipe.flush()
+
+
+def _receive(pipe: BinaryIO) -> Any:
+    """The next value, or None at the end of the pipe."""
+    head = pipe.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (size,) = _LENGTH.unpack(head)
+    data = pipe.read(size)
+    return pickle.loads(data) if len(data) == size else None
+
+
+def _serve(function: Callable[..., Any]) -> None:
+    answers = cast(BinaryIO, sys.stdout.buffer)
+    sys.stdout = sys.stderr  # nothing else may write to the pipe
+    while (arguments := _receive(cast(BinaryIO, sys.stdin.buffer))) is not None:
+        try:
+            answer = (False, function(*arguments))
+        except Exception as error:
+            answer = (True, error)
+        _send(answers, answer)
+
+
+if __name__ == "__main__":
+    module, _, name = sys.argv[1].partition(":")
+    _serve(getattr(importlib.import_module(module), name))

@@ -1,0 +1,52 @@
+import os
+import signal
+import time
+
+import pytest
+
+from wikisum.crawl.errors import BadArticle
+from wikisum.crawl.wikipedia.deadline import Guard, GuardedCallFailed
+
+
+def sleep_for(seconds: float) -> str:
+    time.sleep(seconds)
+    return "slept"
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def raise_bad_article() -> None:
+    raise BadArticle("no_lead", "none")
+
+
+@pytest.fixture
+def guard():
+    made = []
+
+    def make(name: str, seconds: float = 20) -> Guard:
+        made.append(Guard(f"tests.crawl.test_guard:{name}", seconds))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def test_gives_back_results_and_errors(guard):
+    assert guard("sleep_for").call(0) == "slept"
+    with pytest.raises(BadArticle, match="none"):
+        guard("raise_bad_article").call()
+
+
+def test_a_call_over_its_time_is_ended_and_the_next_one_works(guard):
+    slow = guard("sleep_for", 3)
+    with pytest.raises(GuardedCallFailed, match="took over 3 s"):
+        slow.call(60)
+    assert slow.call(0) == "slept"
+
+
+def test_a_child_that_dies_is_told_of(guard):
+    with pytest.raises(GuardedCallFailed, match="died"):
+        guard("die").call()
