@@ -30,7 +30,7 @@ from wikisum.models.bench import FIRST_TEXT_ID, token_count
 from wikisum.models.configs import PRESETS
 from wikisum.models.loader import Loader
 from wikisum.models.plan import Lengths, Place, batches_from, epoch_batches
-from wikisum.ranker.shards import split_shards
+from wikisum.ranker.data.shards import split_shards
 
 ROWS_A_FILE, ROWS_A_GROUP = 2_048, 512
 PRESET = PRESETS["ht-paper"]

@@ -22,9 +22,9 @@ import torch
 
 from benchmarks.topics import TopicSettings, write_topics
 from wikisum.ranker.evaluate import evaluate_ranking, markdown
+from wikisum.ranker.learned.train import PRESETS, train
 from wikisum.ranker.rank import LEARNED
-from wikisum.ranker.train import PRESETS, train
-from wikisum.ranker.training_log import read_log
+from wikisum.ranker.runs.training_log import read_log
 
 METHODS = ["random", "tfidf", "tfidf_cosine", "textrank", "lexrank", "sumbasic", "oracle"]
 

@@ -29,11 +29,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
-from wikisum.ranker.batches import Place, ahead, read_pool, training_batches
-from wikisum.ranker.lstm import RankerSettings
-from wikisum.ranker.score import pool_logits
-from wikisum.ranker.shards import row_groups, split_shards
-from wikisum.ranker.train import PRESETS, Fit, FitSettings
+from wikisum.ranker.data.shards import row_groups, split_shards
+from wikisum.ranker.learned.batches import Place, ahead, read_pool, training_batches
+from wikisum.ranker.learned.lstm import RankerSettings
+from wikisum.ranker.learned.score import pool_logits
+from wikisum.ranker.learned.train import PRESETS, Fit, FitSettings
 
 VOCABULARY = 32_000
 ARTICLES = 128

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 import torch
 
 from wikisum.ranker.evaluate import evaluate_ranking, markdown
-from wikisum.ranker.train import PRESETS, train
+from wikisum.ranker.learned.train import PRESETS, train
 
 Row = dict[str, Any]
 

@@ -27,10 +27,8 @@ import psutil
 
 from benchmarks.clones import collect
 from benchmarks.real_run import measured
-from wikisum.crawl.clone_sketch import clone_scores, section_sketches, sketch
 from wikisum.crawl.errors import BadPage, BadUrl
 from wikisum.crawl.extract.page_fields import PageFields, read_fields
-from wikisum.crawl.phrases import WordHashes, build_index, prefix_hashes, search_terms
 from wikisum.crawl.urls import canonical_url, is_wikipedia
 from wikisum.crawl.warc.warc import Capture, read_captures
 from wikisum.pipeline import files
@@ -41,8 +39,10 @@ from wikisum.pipeline.plan_scan import FileShare
 from wikisum.pipeline.progress import Ticker
 from wikisum.pipeline.remote import Access
 from wikisum.pipeline.search_pages import FindCandidates, StoredStatistics
-from wikisum.ranker.query_index import PartBuilder, QueryIndex, merge
-from wikisum.ranker.search import Searcher, StatisticsCounter, page_terms
+from wikisum.ranker.search.clone_sketch import clone_scores, section_sketches, sketch
+from wikisum.ranker.search.phrases import WordHashes, build_index, prefix_hashes, search_terms
+from wikisum.ranker.search.query_index import PartBuilder, QueryIndex, merge
+from wikisum.ranker.search.searcher import Searcher, StatisticsCounter, page_terms
 
 PARTS = ("matchers", "search", "command", "recall", "clones")
 FREQUENT_WORDS = 20_000

@@ -34,8 +34,8 @@ from wikisum.models.plan import Place, batches_from
 from wikisum.models.search import SearchSettings
 from wikisum.models.summarizer import Memory, Summarizer
 from wikisum.models.train import Model
-from wikisum.ranker.shards import find_vocab, split_shards
-from wikisum.ranker.vocab import BEGIN, END, load_model
+from wikisum.ranker.data.shards import find_vocab, split_shards
+from wikisum.ranker.data.vocab import BEGIN, END, load_model
 
 ROWS = {
     "limits": "padded to the limits, fp32",

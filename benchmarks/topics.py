@@ -30,8 +30,8 @@ from wikisum.crawl.titles import article_id
 from wikisum.graphs.discourse import discourse_graph
 from wikisum.graphs.similarity import similarity_graph
 from wikisum.pipeline.records import EXAMPLE, SPLITS, Example, Paragraph, Reference, to_table
+from wikisum.ranker.data.vocab import load_model, train_vocab
 from wikisum.ranker.rouge import rouge2_recall
-from wikisum.ranker.vocab import load_model, train_vocab
 
 PLACES = ("early", "late", "anywhere")
 MOST_ARTICLES = len(NAMES) * (len(NAMES) - 1)

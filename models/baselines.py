@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from wikisum.models.summary_files import ReadParagraph, Summary
+from wikisum.ranker.data.shards import read_group, row_groups, split_shards
 from wikisum.ranker.rank import METHODS, rank
 from wikisum.ranker.select import extractive_summary, lead_summary
-from wikisum.ranker.shards import read_group, row_groups, split_shards
 
 LEAD = "lead"
 BASELINES = (LEAD, *METHODS)

@@ -16,9 +16,9 @@ from wikisum.models.configs import ModelSettings, SourceSettings
 from wikisum.models.packing import Source, pack
 from wikisum.models.plan import LANES, POOL_ROWS, Lengths
 from wikisum.models.sources import Examples, Ids, readable, source_lengths, source_of
-from wikisum.ranker.ragged import Ints, from_arrow
-from wikisum.ranker.shards import RowGroup, Shard, read_group, row_groups
-from wikisum.ranker.vocab import BEGIN, END, PAD
+from wikisum.ranker.data.ragged import Ints, from_arrow
+from wikisum.ranker.data.shards import RowGroup, Shard, read_group, row_groups
+from wikisum.ranker.data.vocab import BEGIN, END, PAD
 
 _IDS = ("title_ids", "lead_ids", "paragraph_ids")
 

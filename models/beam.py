@@ -14,7 +14,7 @@ from wikisum.models.blocking import Blocker
 from wikisum.models.packing import Source
 from wikisum.models.search import Found, SearchSettings
 from wikisum.models.summarizer import Summarizer
-from wikisum.ranker.vocab import BEGIN, END, PAD
+from wikisum.ranker.data.vocab import BEGIN, END, PAD
 
 
 class _Hypotheses(NamedTuple):

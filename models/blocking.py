@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from wikisum.models.search import SearchSettings
-from wikisum.ranker.vocab import BEGIN, END, END_OF_PARAGRAPH, END_OF_TITLE, PAD, UNKNOWN
+from wikisum.ranker.data.vocab import BEGIN, END, END_OF_PARAGRAPH, END_OF_TITLE, PAD, UNKNOWN
 
 NEVER_WRITTEN = (PAD, UNKNOWN, BEGIN, END_OF_TITLE, END_OF_PARAGRAPH)
 

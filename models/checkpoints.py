@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 
 from wikisum.models.configs import RunSettings, from_json, to_json
-from wikisum.ranker.runs import LAST, SETTINGS, VOCAB, load_checkpoint, save_checkpoint
-from wikisum.ranker.training_log import read_log
-from wikisum.ranker.whole_files import write_json, write_whole
+from wikisum.ranker.runs.atomic import write_json, write_whole
+from wikisum.ranker.runs.checkpoints import LAST, SETTINGS, VOCAB, load_checkpoint, save_checkpoint
+from wikisum.ranker.runs.training_log import read_log
 
 KIND = "summarizer"
 BEST_FOLDER = "best"

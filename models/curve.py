@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from wikisum.models.distributed import Team
-from wikisum.ranker.progress import clock
-from wikisum.ranker.training_log import TrainingLog
+from wikisum.ranker.runs.progress import clock
+from wikisum.ranker.runs.training_log import TrainingLog
 
 _LIVE_LINE_EVERY_SECONDS = 1.0
 _PLAIN_LINE_EVERY_SECONDS = 10.0

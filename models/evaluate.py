@@ -15,7 +15,7 @@ from wikisum.models.metrics import METRICS, PERPLEXITY, summary_parts
 from wikisum.models.significance import Floats, bootstrap, interval, randomisation_p, ratios
 from wikisum.models.summary_files import BadSummaries
 from wikisum.models.systems import System, baseline_systems, file_systems
-from wikisum.ranker.progress import ProgressLine
+from wikisum.ranker.runs.progress import ProgressLine
 
 KEYS = tuple(metric.key for metric in METRICS)
 _MOST_LOG = 700.0  # exp of more is no float

@@ -9,7 +9,7 @@ from wikisum.models.evaluate import Evaluation
 from wikisum.models.page import html_page
 from wikisum.models.systems import System
 from wikisum.models.tables import csv_text, examples_csv, markdown, plain_values
-from wikisum.ranker.whole_files import write_json, write_whole
+from wikisum.ranker.runs.atomic import write_json, write_whole
 
 
 def write_evaluation(out: Path, evaluation: Evaluation, systems: Sequence[System]) -> None:

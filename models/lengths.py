@@ -11,8 +11,8 @@ import numpy as np
 from wikisum.models.batches import SplitReader
 from wikisum.models.distributed import Team
 from wikisum.models.plan import Lengths
-from wikisum.ranker.progress import ProgressLine
-from wikisum.ranker.whole_files import write_whole
+from wikisum.ranker.runs.atomic import write_whole
+from wikisum.ranker.runs.progress import ProgressLine
 
 
 def kept_lengths(reader: SplitReader, cache: Path, team: Team, to: TextIO) -> Lengths:

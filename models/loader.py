@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader
 
 from wikisum.models.batches import Batch, SplitReader
 from wikisum.models.parcels import Parcel, parcel
-from wikisum.ranker.ragged import Ints
+from wikisum.ranker.data.ragged import Ints
 
 BATCHES_AHEAD = 4  # of each worker
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from wikisum.models.products import linear
-from wikisum.ranker.vocab import PAD
+from wikisum.ranker.data.vocab import PAD
 
 SLICE_LOGITS = 1 << 24  # logits worked out at once on a GPU: 64 MiB in full precision
 SLICE_PLACES = 256  # and places on a processor, whose caches then hold their logits

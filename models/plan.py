@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wikisum.ranker.ragged import Ints
+from wikisum.ranker.data.ragged import Ints
 
 LANES = 8
 POOL_ROWS = 1_024

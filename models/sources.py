@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from wikisum.models.configs import SourceSettings
-from wikisum.ranker.ragged import Ints, Ragged, gathered
-from wikisum.ranker.vocab import END, END_OF_PARAGRAPH, END_OF_TITLE, UNKNOWN
+from wikisum.ranker.data.ragged import Ints, Ragged, gathered
+from wikisum.ranker.data.vocab import END, END_OF_PARAGRAPH, END_OF_TITLE, UNKNOWN
 
 Ids = npt.NDArray[np.uint16]
 

@@ -26,10 +26,10 @@ from wikisum.models.search import Found, SearchSettings
 from wikisum.models.sources import source_of
 from wikisum.models.summarizer import Memory, Summarizer
 from wikisum.models.summary_files import ReadParagraph, Summary
-from wikisum.ranker.ragged import Ints
-from wikisum.ranker.runs import load_vocab
-from wikisum.ranker.shards import read_group
-from wikisum.ranker.vocab import END, END_OF_PARAGRAPH, PAD
+from wikisum.ranker.data.ragged import Ints
+from wikisum.ranker.data.shards import read_group
+from wikisum.ranker.data.vocab import END, END_OF_PARAGRAPH, PAD
+from wikisum.ranker.runs.checkpoints import load_vocab
 
 COMMAS = (",", "▁,")
 CHUNK_ROWS = 64  # sorted by length together, and written at once

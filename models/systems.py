@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from wikisum.models.baselines import baseline_summaries
 from wikisum.models.summary_files import BadSummaries, Summary, count_summaries, read_summaries
-from wikisum.ranker.shards import row_groups, split_shards
+from wikisum.ranker.data.shards import row_groups, split_shards
 
 
 class System(NamedTuple):

@@ -38,8 +38,8 @@ from wikisum.models.loss import Loss, cross_entropy
 from wikisum.models.plan import Lengths, Place, batches_from, batches_in_turn
 from wikisum.models.schedule import learning_rate
 from wikisum.models.summarizer import Summarizer
-from wikisum.ranker.ragged import Ints
-from wikisum.ranker.runs import LAST
+from wikisum.ranker.data.ragged import Ints
+from wikisum.ranker.runs.checkpoints import LAST
 
 _OUT_OF_MEMORY = re.compile("out of memory|allocate memory", re.IGNORECASE)
 

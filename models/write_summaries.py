@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wikisum.models.summary_files import Summary
-from wikisum.ranker.whole_files import write_whole
+from wikisum.ranker.runs.atomic import write_whole
 
 
 def write_summaries(

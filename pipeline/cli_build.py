@@ -212,7 +212,7 @@ def _folder(path: str | None) -> str | None:
 def _vocab(path: str | None) -> list[Any]:
     """The vocabulary file, if one is named. Raises ValueError if it is none."""
     from wikisum.pipeline import files
-    from wikisum.ranker.vocab import load_model
+    from wikisum.ranker.data.vocab import load_model
 
     found = _optional(path)
     for file in found:

@@ -19,7 +19,7 @@ def train_ranker(args: argparse.Namespace) -> int:
     """
     from dataclasses import replace
 
-    from wikisum.ranker.train import PRESETS, train
+    from wikisum.ranker.learned.train import PRESETS, train
 
     if args.preset not in PRESETS:
         raise ValueError(f"no preset {args.preset!r}: one of {', '.join(PRESETS)}")
@@ -62,7 +62,7 @@ def evaluate_ranking(args: argparse.Namespace) -> int:
     from wikisum.ranker.evaluate import evaluate_ranking as rows_of
     from wikisum.ranker.evaluate import markdown
     from wikisum.ranker.rank import METHODS
-    from wikisum.ranker.whole_files import write_json
+    from wikisum.ranker.runs.atomic import write_json
 
     methods = args.methods.split(",") if args.methods else list(METHODS)
     rows = rows_of(

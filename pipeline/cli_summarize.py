@@ -44,7 +44,7 @@ def summarize(args: argparse.Namespace) -> int:
     web pages') paragraphs are ranked for --title, and the summary is printed (the row to --out).
     """
     from wikisum.models.summarize import load
-    from wikisum.ranker.runs import device_of
+    from wikisum.ranker.runs.checkpoints import device_of
 
     _check_call(args)
     search = _search_settings(args)
@@ -63,7 +63,7 @@ def _each(args: argparse.Namespace, search: "SearchSettings") -> int:
     """A file for each of the best checkpoints, named by its step; their scores may be averaged."""
     from wikisum.models.checkpoints import best_steps
     from wikisum.models.summarize import load
-    from wikisum.ranker.runs import device_of
+    from wikisum.ranker.runs.checkpoints import device_of
 
     out = args.out or Path(f"{args.split}.jsonl")
     device, files = device_of(args.device), []
@@ -79,8 +79,8 @@ def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings",
     from wikisum.models.checkpoints import data_of
     from wikisum.models.summarize import Job, job_key, split_rows
     from wikisum.models.write_summaries import write_summaries
-    from wikisum.ranker.progress import ProgressLine
-    from wikisum.ranker.shards import split_shards
+    from wikisum.ranker.data.shards import split_shards
+    from wikisum.ranker.runs.progress import ProgressLine
 
     data = args.data or data_of(args.run_folder)
     _check_vocab(args.run_folder, data)
@@ -161,7 +161,7 @@ def _check_call(args: argparse.Namespace) -> None:
 def _check_vocab(run: Path, data: str) -> None:
     """Raises ValueError if the dataset's subwords are not the run's; without a vocabulary, none."""
     from wikisum.models.checkpoints import vocab_path
-    from wikisum.ranker.shards import find_vocab
+    from wikisum.ranker.data.shards import find_vocab
 
     with contextlib.suppress(FileNotFoundError):
         if find_vocab(data) != vocab_path(run).read_bytes():

@@ -82,9 +82,9 @@ def train_summarizer(args: argparse.Namespace) -> int:
     from wikisum.models.checkpoints import check_vocab, prepare_run
     from wikisum.models.distributed import join_team, leave_team
     from wikisum.models.train import Stopping, Trainer, TrainingFailed
-    from wikisum.ranker.runs import device_of
-    from wikisum.ranker.shards import find_vocab, split_shards
-    from wikisum.ranker.vocab import load_model
+    from wikisum.ranker.data.shards import find_vocab, split_shards
+    from wikisum.ranker.data.vocab import load_model
+    from wikisum.ranker.runs.checkpoints import device_of
 
     train = split_shards(args.data, "train")
     vocab = find_vocab(args.data)
@@ -125,7 +125,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
 def _validation(data: str, settings: "RunSettings") -> "SplitReader | None":
     """The examples to validate on; None for a dataset that has none."""
     from wikisum.models.batches import SplitReader
-    from wikisum.ranker.shards import row_groups, split_shards
+    from wikisum.ranker.data.shards import row_groups, split_shards
 
     with contextlib.suppress(FileNotFoundError):
         shards = split_shards(data, "validation")
@@ -220,7 +220,7 @@ def bench(args: argparse.Namespace) -> int:
     is reached. A table, then the same as one JSON line.
     """
     from wikisum.models.bench import BenchSettings, Cost, costs, machine_of, table
-    from wikisum.ranker.runs import device_of
+    from wikisum.ranker.runs.checkpoints import device_of
 
     device = device_of(args.device)
     told = given(args, BENCH_FLAGS)

@@ -16,7 +16,7 @@ from wikisum.pipeline.progress import Ticker
 from wikisum.pipeline.records import EXAMPLE, Example, example_from_row
 from wikisum.pipeline.shards import ShardFile, ShardWriter, read_rows
 from wikisum.pipeline.workspace import PartResult
-from wikisum.ranker.vocab import load_model, train_vocab
+from wikisum.ranker.data.vocab import load_model, train_vocab
 
 MODEL = "vocab/wikisum.model"
 PIECES = "vocab/wikisum.vocab"

@@ -7,7 +7,7 @@ from typing import Any
 
 from wikisum.pipeline.estimate import Estimate, StageCost
 from wikisum.pipeline.volumes import MIN_MATCHES
-from wikisum.ranker.progress import clock
+from wikisum.ranker.runs.progress import clock
 
 _COLUMNS = ("read", "requests", "CPU time", "shuffle", "output")
 

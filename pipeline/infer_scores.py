@@ -23,7 +23,7 @@ from wikisum.pipeline.shards import read_rows
 from wikisum.pipeline.workspace import Parts
 
 if TYPE_CHECKING:
-    from wikisum.ranker.score import Scorer
+    from wikisum.ranker.learned.score import Scorer
 
 STAGE = "rank"
 VOCAB_FILE = "vocab.model"
@@ -60,7 +60,7 @@ class ScoreChunks(ModelHandler[Chunk, Scores, "Scorer"]):
         self._run, self._device, self._are_ids = run, device, are_ids
 
     def load_model(self) -> "Scorer":
-        from wikisum.ranker.score import Scorer
+        from wikisum.ranker.learned.score import Scorer
 
         with local_run(self._run) as folder:
             return Scorer.load(folder, self._device, threads=1)  # workers share the cores

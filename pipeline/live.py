@@ -28,7 +28,7 @@ from wikisum.pipeline.shards import ShardWriter
 from wikisum.pipeline.web_client import Resolver, WebClient, resolve
 from wikisum.pipeline.web_fetch import FETCHED, Fetcher, LivePage
 from wikisum.pipeline.workspace import MANIFEST, StageResult, fingerprint
-from wikisum.ranker.progress import clock
+from wikisum.ranker.runs.progress import clock
 
 STAGE = "live"
 DROPPED_FILE = "dropped/dropped-live.parquet"

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from typing import TextIO
 
-from wikisum.ranker.progress import clock
+from wikisum.ranker.runs.progress import clock
 
 _WRITE_EVERY_SECONDS = 0.3
 _PLAIN_LINE_EVERY_SECONDS = 10.0

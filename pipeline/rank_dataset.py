@@ -80,7 +80,7 @@ def _take_run(workspace: Workspace, run: str, device: str) -> str:
 
     Raises FileNotFoundError or ValueError if there is none in `run`.
     """
-    from wikisum.ranker.score import Scorer
+    from wikisum.ranker.learned.score import Scorer
 
     with local_run(run) as folder:
         Scorer.load(folder, device)

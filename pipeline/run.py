@@ -25,7 +25,7 @@ from wikisum.pipeline.workspace import (
     fingerprint,
     merge_parts,
 )
-from wikisum.ranker.progress import clock
+from wikisum.ranker.runs.progress import clock
 
 LOG = "beam.log"
 

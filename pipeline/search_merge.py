@@ -20,7 +20,7 @@ from wikisum.pipeline.records import CANDIDATE
 from wikisum.pipeline.search_queries import FOLDER
 from wikisum.pipeline.shards import ShardWriter
 from wikisum.pipeline.workspace import PartResult
-from wikisum.ranker.best_pages import best_hits
+from wikisum.ranker.search.best_pages import best_hits
 
 FAN_IN = 64
 GROUP_ROWS = 8192

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from wikisum.crawl.errors import BadPage, BadUrl
 from wikisum.crawl.extract.page_fields import read_fields
-from wikisum.crawl.phrases import WordHashes
 from wikisum.crawl.urls import canonical_url, is_wikipedia
 from wikisum.crawl.warc.warc import Capture, Rejected
 from wikisum.pipeline.array_files import read_arrays, write_arrays
@@ -29,9 +28,10 @@ from wikisum.pipeline.search_pool import Pool
 from wikisum.pipeline.search_queries import FOLDER
 from wikisum.pipeline.shards import ShardWriter
 from wikisum.pipeline.workspace import PartResult
-from wikisum.ranker.bm25 import Collection
-from wikisum.ranker.query_index import QueryIndex
-from wikisum.ranker.search import (
+from wikisum.ranker.search.bm25 import Collection
+from wikisum.ranker.search.phrases import WordHashes
+from wikisum.ranker.search.query_index import QueryIndex
+from wikisum.ranker.search.searcher import (
     PageTerms,
     Searcher,
     Statistics,

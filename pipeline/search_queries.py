@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from wikisum.crawl.phrases import WordHashes
 from wikisum.crawl.titles import article_id, normalise_title
 from wikisum.pipeline import files
 from wikisum.pipeline.array_files import read_arrays, write_arrays
@@ -15,7 +14,8 @@ from wikisum.pipeline.progress import Ticker
 from wikisum.pipeline.records import DROPPED, QUERY, Dropped, Query
 from wikisum.pipeline.shards import ShardWriter, read_rows
 from wikisum.pipeline.workspace import PartResult
-from wikisum.ranker.query_index import PartBuilder, QueryPart, merge
+from wikisum.ranker.search.phrases import WordHashes
+from wikisum.ranker.search.query_index import PartBuilder, QueryPart, merge
 
 STAGE = "queries"
 FOLDER = ".work/search"

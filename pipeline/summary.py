@@ -4,7 +4,7 @@ from typing import Any, TextIO
 
 from wikisum.pipeline.records import SPLITS
 from wikisum.pipeline.report import PAGE, funnel
-from wikisum.ranker.progress import clock
+from wikisum.ranker.runs.progress import clock
 
 
 def summary_lines(manifest: dict[str, Any], out: str) -> list[str]:

@@ -30,7 +30,7 @@ from wikisum.pipeline.records import (
 from wikisum.pipeline.shards import read_rows
 from wikisum.pipeline.tally import Tally, Unequal
 from wikisum.pipeline.workspace import Workspace
-from wikisum.ranker.vocab import load_model
+from wikisum.ranker.data.vocab import load_model
 
 SCHEMAS = {
     "articles": ARTICLE,

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import numpy as np
 
-from wikisum.ranker.progress import ProgressLine
+from wikisum.ranker.data.shards import row_groups, split_shards
 from wikisum.ranker.rank import LEARNED, METHODS, best_first, rank
-from wikisum.ranker.recalls import CUTS, RankedArticle, in_page_order, read_articles, recalls_at
+from wikisum.ranker.recall import CUTS, RankedArticle, in_page_order, read_articles, recalls_at
 from wikisum.ranker.rouge import rouge, rouge_tokens
+from wikisum.ranker.runs.progress import ProgressLine
 from wikisum.ranker.select import extractive_summary, lead_sentences, lead_summary
-from wikisum.ranker.shards import row_groups, split_shards
 from wikisum.ranker.sumbasic import sumbasic_sentences
 
 if TYPE_CHECKING:
-    from wikisum.ranker.score import Scorer
+    from wikisum.ranker.learned.score import Scorer
 
 ROUGES = ("rouge1", "rouge2", "rougeL")
 AS_STORED = "stored"  # the order of the shard
@@ -147,7 +147,7 @@ def evaluate_ranking(
 
 
 def _scorer(run: Path, device: str) -> "Scorer":
-    from wikisum.ranker.score import Scorer
+    from wikisum.ranker.learned.score import Scorer
 
     return Scorer.load(run, device)
 

@@ -4,9 +4,9 @@ import pytest
 from benchmarks.topics import TopicSettings, make_example, texts_of, write_topics
 from wikisum.pipeline.records import EXAMPLE, example_from_row
 from wikisum.pipeline.validate import row_faults
+from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.rank import rank
 from wikisum.ranker.rouge import rouge2_recall, rougel_recall
-from wikisum.ranker.vocab import load_model
 
 EXAMPLES = [make_example(i, TopicSettings()) for i in range(60)]
 

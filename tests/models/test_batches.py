@@ -8,8 +8,8 @@ import pytest
 from wikisum.models import batches
 from wikisum.models.batches import SplitReader
 from wikisum.models.configs import ModelSettings, SourceSettings
-from wikisum.ranker.shards import split_shards
-from wikisum.ranker.vocab import END_OF_TITLE, UNKNOWN
+from wikisum.ranker.data.shards import split_shards
+from wikisum.ranker.data.vocab import END_OF_TITLE, UNKNOWN
 
 HT = ModelSettings()
 SOURCE = SourceSettings(source_tokens=150, max_paragraphs=4, lead_tokens=20)

@@ -8,7 +8,7 @@ from wikisum.models.batches import SplitReader
 from wikisum.models.configs import ModelSettings, SourceSettings
 from wikisum.models.distributed import Team
 from wikisum.models.lengths import kept_lengths
-from wikisum.ranker.shards import split_shards
+from wikisum.ranker.data.shards import split_shards
 
 ALONE = Team(0, 1, None)
 

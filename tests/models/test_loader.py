@@ -13,7 +13,7 @@ import torch
 from wikisum.models.batches import SplitReader
 from wikisum.models.configs import ModelSettings, SourceSettings
 from wikisum.models.loader import Loader
-from wikisum.ranker.shards import split_shards
+from wikisum.ranker.data.shards import split_shards
 
 CPU = torch.device("cpu")
 

@@ -11,7 +11,7 @@ from wikisum.models.sources import (
     source_lengths,
     source_of,
 )
-from wikisum.ranker.ragged import ragged
+from wikisum.ranker.data.ragged import ragged
 
 IDS = st.lists(st.integers(6, 90), max_size=9)
 END, T, P = 3, 4, 5

@@ -19,7 +19,7 @@ from wikisum.models.summarize import Job, job_key, load, own_summary, split_rows
 from wikisum.models.train import Stopping, Trainer
 from wikisum.models.write_summaries import write_summaries
 from wikisum.pipeline.cli import main
-from wikisum.ranker.shards import split_shards
+from wikisum.ranker.data.shards import split_shards
 
 CPU = torch.device("cpu")
 

@@ -23,7 +23,7 @@ from wikisum.models.distributed import Team
 from wikisum.models.plan import Place
 from wikisum.models.train import Model, Stopping, Trainer, TrainingFailed, updates
 from wikisum.pipeline.cli import main
-from wikisum.ranker.shards import split_shards
+from wikisum.ranker.data.shards import split_shards
 
 CPU = Team(0, 1, torch.device("cpu"))
 

@@ -2,7 +2,7 @@ import pytest
 
 from tests.pipeline.test_records import EXAMPLE
 from wikisum.pipeline.encode_subwords import encode, is_sampled
-from wikisum.ranker.vocab import load_model, train_vocab
+from wikisum.ranker.data.vocab import load_model, train_vocab
 
 TEXTS = [f"the bridge number {i} was built over the river in {1800 + i}" for i in range(300)]
 

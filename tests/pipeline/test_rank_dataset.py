@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.topics import TopicSettings, write_topics
 from wikisum.pipeline.cli import main
-from wikisum.ranker.score import Scorer
+from wikisum.ranker.learned.score import Scorer
 
 TINY = [
     "--preset", "tiny", "--embedding-size", "8", "--hidden-size", "8", "--feature-size", "8",

@@ -16,7 +16,7 @@ from wikisum.ranker.evaluate import (
     summary_scores,
 )
 from wikisum.ranker.rank import METHODS, rank
-from wikisum.ranker.recalls import RankedArticle
+from wikisum.ranker.recall import RankedArticle
 from wikisum.ranker.rouge import rouge_tokens, rougel_recall
 from wikisum.ranker.select import extractive_summary, lead_summary
 

@@ -1,0 +1,81 @@
+"""Lists of subword ids in one flat array: as Arrow keeps them, cut, joined and padded by numpy."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from wikisum.ranker.data.vocab import PAD
+
+Ints = npt.NDArray[np.int64]
+
+
+class Ragged(NamedTuple):
+    """List i is `ids[starts[i] : starts[i] + lengths[i]]`; lists may leave gaps between them."""
+
+    ids: npt.NDArray[np.uint16]
+    starts: Ints
+    lengths: Ints
+
+
+def ragged(lists: Sequence[Sequence[int]]) -> Ragged:
+    """The lists, flat."""
+    lengths = np.array([len(ids) for ids in lists], dtype=np.int64)
+    ids = np.fromiter((i for one in lists for i in one), np.uint16, int(lengths.sum()))
+    return Ragged(ids, np.cumsum(lengths) - lengths, lengths)
+
+
+def from_arrow(lists: pa.ListArray) -> Ragged:
+    """An Arrow column of lists of ids, none null; the ids are not copied."""
+    lengths = np.asarray(lists.value_lengths(), dtype=np.int64)
+    return Ragged(np.asarray(lists.flatten()), np.cumsum(lengths) - lengths, lengths)
+
+
+def concatenated(parts: Sequence[Ragged]) -> Ragged:
+    """The lists of all parts, one after the other."""
+    before = np.cumsum([0, *(len(part.ids) for part in parts[:-1])])
+    return Ragged(
+        np.concatenate([part.ids for part in parts]),
+        np.concatenate([part.starts + n for part, n in zip(parts, before, strict=True)]),
+        np.concatenate([part.lengths for part in parts]),
+    )
+
+
+def cut(lists: Ragged, max_length: int) -> Ragged:
+    """The first `max_length` ids of each list."""
+    return lists._replace(lengths=np.minimum(lists.lengths, max_length))
+
+
+def gathered(lists: Ragged, rows: Ints) -> Ragged:
+    """Some of the lists, in this order, their ids copied without gaps."""
+    lengths = lists.lengths[rows]
+    starts = np.cumsum(lengths) - lengths
+    places = np.arange(lengths.sum()) + np.repeat(lists.starts[rows] - starts, lengths)
+    return Ragged(lists.ids[places], starts, lengths)
+
+
+def padded(lists: Ragged, rows: Ints) -> tuple[Ints, Ints]:
+    """([N, T] ids of the rows with padding behind them, [N] lengths); T is at least 1."""
+    lengths = lists.lengths[rows]
+    offsets = np.arange(max(int(lengths.max(initial=1)), 1))
+    is_real = offsets < lengths[:, None]
+    ids = np.full(is_real.shape, PAD, dtype=np.int64)
+    ids[is_real] = lists.ids[(lists.starts[rows][:, None] + offsets)[is_real]]
+    return ids, lengths
+
+
+def length_batches(lengths: Ints, batch_tokens: int) -> list[Ints]:
+    """The indexes 0..len-1, each once, by rising length, cut into batches.
+
+    A batch holds at most `batch_tokens` tokens with its padding, but one sequence at least. Equal
+    lengths keep their order.
+    """
+    order = np.argsort(lengths, kind="stable")
+    found, start = [], 0
+    for end, longest in enumerate(lengths[order].tolist()):
+        if end > start and (end - start + 1) * max(longest, 1) > batch_tokens:
+            found.append(order[start:end])
+            start = end
+    return [*found, order[start:]] if len(order) else []

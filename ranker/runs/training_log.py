@@ -1,0 +1,67 @@
+"""What a training run tells: `log.jsonl`, a row an evaluation, and the same to TensorBoard."""
+
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from wikisum.ranker.runs.atomic import write_whole
+from wikisum.ranker.runs.checkpoints import LOG
+
+
+def read_log(run: Path) -> list[dict[str, Any]]:
+    """The rows of a run's log, without a last one that was cut off; none if there is no log."""
+    rows = []
+    with (run / LOG).open("rb") if (run / LOG).is_file() else open(os.devnull, "rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                rows.append(json.loads(line))
+    return rows
+
+
+class TrainingLog:
+    """Adds rows with a `step` to a run's log; rows after the step it goes on from are cut off."""
+
+    def __init__(self, run: Path, step: int) -> None:
+        kept = [row for row in read_log(run) if row["step"] <= step]
+        write_whole(run / LOG, lambda file: file.writelines(map(_line, kept)))
+        self._file = (run / LOG).open("ab")
+        self._board = _board(run, step)
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Write a row, on disk before this returns."""
+        self._file.write(_line(row))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        if self._board is not None:
+            for name, value in row.items():
+                if name != "step":
+                    self._board.add_scalar(name, value, row["step"])
+            self._board.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+        if self._board is not None:
+            self._board.close()
+
+
+def _board(run: Path, step: int) -> Any:
+    """TensorBoard's writer of what comes after a step; None where it is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ModuleNotFoundError:
+        return None
+    return SummaryWriter(str(run), purge_step=step + 1)  # type: ignore[no-untyped-call]
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    return json.dumps(row).encode() + b"\n"

@@ -1,0 +1,216 @@
+import copy
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from benchmarks.topics import TopicSettings, write_topics
+from wikisum.pipeline.cli import main
+from wikisum.ranker.data.shards import read_group, row_groups, split_shards
+from wikisum.ranker.learned.batches import Place, training_batches
+from wikisum.ranker.learned.score import Scorer
+from wikisum.ranker.learned.train import PRESETS, Fit, train
+from wikisum.ranker.recall import recalls_at
+from wikisum.ranker.rouge import rouge_tokens
+from wikisum.ranker.runs.checkpoints import BEST, LAST, load_checkpoint
+from wikisum.ranker.runs.training_log import TrainingLog, read_log
+
+MODEL = replace(PRESETS["tiny"][0], embedding_size=16, hidden_size=16, feature_size=16)
+FIT = replace(PRESETS["tiny"][1], steps=12, evaluate_every=4, batch_tokens=2048, pool_articles=32)
+FLAGS = [
+    "--preset", "tiny", "--embedding-size", 16, "--hidden-size", 16, "--feature-size", 16,
+    "--evaluate-every", 4, "--batch-tokens", 2048, "--pool-articles", 32, "--device", "cpu",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Sixty articles of the learnable set."""
+    out = tmp_path_factory.mktemp("topics") / "out"
+    write_topics(out, 60, TopicSettings(facts=3, distractors=5), vocab_size=600)
+    return str(out)
+
+
+@pytest.fixture(scope="module")
+def whole_run(data, tmp_path_factory):
+    """A run of 12 steps that nothing interrupted."""
+    out = tmp_path_factory.mktemp("runs") / "whole"
+    train(data, out, MODEL, FIT, "cpu", io.StringIO())
+    return out
+
+
+def curve(run):
+    """The log without what the clock decides."""
+    return [
+        {k: v for k, v in row.items() if k not in ("seconds", "paragraphs_per_second")}
+        for row in read_log(run)
+    ]
+
+
+def weights(run, name=LAST):
+    return load_checkpoint(run / name, "ranker", torch.device("cpu"))["model"]
+
+
+def assert_same_run(run, other):
+    assert curve(run) == curve(other)
+    for name in (LAST, BEST):
+        for key, tensor in weights(other, name).items():
+            assert torch.equal(weights(run, name)[key], tensor)
+
+
+def test_a_run_tells_its_curve(whole_run):
+    rows = curve(whole_run)
+    assert [row["step"] for row in rows] == [4, 8, 12]
+    assert all(0 < row["rougeL_recall_5"] <= row["rougeL_recall_40"] <= 1 for row in rows)
+    assert rows[-1]["train_loss"] < rows[0]["train_loss"]
+    assert rows[-1]["validation_loss"] == pytest.approx(0.3, abs=0.3)
+    settings = json.loads((whole_run / "settings.json").read_text())
+    assert settings["model"]["vocab_size"] == 600
+    assert list(whole_run.glob("events.out.tfevents.*"))
+
+
+def test_a_step_is_adagrads_on_the_mean_cross_entropy(data):
+    settings = replace(MODEL, vocab_size=600, dropout=0.0)
+    state = Fit(settings, replace(FIT, initial_accumulator=0.3), torch.device("cpu"))
+    groups = row_groups(split_shards(data, "train"))
+    batch, _ = next(training_batches(groups, FIT.lengths, 32, 0, Place()))
+    before = copy.deepcopy(state.model).train()
+    score = before(*map(torch.from_numpy, batch[:-1])).sigmoid()
+    labels = torch.from_numpy(batch.labels)
+    loss = -(labels * score.log() + (1 - labels) * (1 - score).log()).mean()
+    gradients = torch.autograd.grad(loss, list(before.parameters()))
+    assert state.take(batch).item() == pytest.approx(loss.item(), rel=1e-5)
+    for old, new, gradient in zip(
+        before.parameters(), state.model.parameters(), gradients, strict=True
+    ):
+        expected = old - 0.15 * gradient / (0.3 + gradient**2).sqrt()
+        torch.testing.assert_close(new, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_texts_are_scored_as_far_as_they_are_read_in_training(whole_run):
+    scorer = Scorer.load(whole_run, "cpu")
+    ids = [6 + i % 500 for i in range(700)]
+    told = [scorer.score_ids([(ids[:t], [ids[:p]])]) for t, p in ((700, 700), (64, 256), (4, 256))]
+    assert told[0] == told[1] != told[2]
+    assert told[1] != scorer.score_ids([(ids[:64], [ids[:9]])])
+
+
+@pytest.mark.parametrize("split", ["train", "validation"])
+def test_a_split_without_articles_is_named(split, data, tmp_path, capsys):
+    copy = tmp_path / "data"
+    shutil.copytree(data, copy)
+    for path in (copy / "examples").glob(f"{split}-*.parquet"):
+        pq.write_table(pq.read_table(path).slice(0, 0), path)
+    assert main(["train", "ranker", "--data", str(copy), "--out", str(tmp_path / "run")]) == 2
+    assert f"the {split} shards in {copy} hold no article" in capsys.readouterr().err
+
+
+def test_the_same_seed_gives_the_same_run_and_another_another(data, whole_run, tmp_path):
+    train(data, tmp_path / "same", MODEL, FIT, "cpu", io.StringIO())
+    assert_same_run(tmp_path / "same", whole_run)
+    train(data, tmp_path / "other", MODEL, replace(FIT, steps=4, seed=1), "cpu", io.StringIO())
+    assert curve(tmp_path / "other")[0] != curve(whole_run)[0]
+
+
+def test_more_steps_go_on_as_if_never_stopped(data, whole_run, tmp_path):
+    for steps in (4, 12, 12):
+        train(data, tmp_path, MODEL, replace(FIT, steps=steps), "cpu", io.StringIO())
+    assert_same_run(tmp_path, whole_run)
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_it_ends_in_the_same_curve(data, whole_run, tmp_path):
+    out = tmp_path / "run"
+    call = [sys.executable, "-m", "wikisum", "train", "ranker", "--data", data,
+            "--out", str(out), *map(str, FLAGS), "--steps"]  # fmt: skip
+    process = subprocess.Popen([*call, "100000"], stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not read_log(out) and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    done = max([row["step"] for row in read_log(out)])
+    last = done + 4 - done % 4
+    told = subprocess.run([*call, str(last)], capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    train(data, tmp_path / "whole", MODEL, replace(FIT, steps=last), "cpu", io.StringIO())
+    assert_same_run(out, tmp_path / "whole")
+    assert curve(out)[:2] == curve(whole_run)[:2]
+
+
+def test_rows_after_the_checkpoint_and_torn_ones_are_cut_off(tmp_path):
+    with TrainingLog(tmp_path, 0) as log:
+        for step in (1, 2, 3):
+            log.write({"step": step, "loss": 0.5})
+    with (tmp_path / "log.jsonl").open("a") as file:
+        file.write('{"step": 4, "lo')
+    assert [row["step"] for row in read_log(tmp_path)] == [1, 2, 3]
+    with TrainingLog(tmp_path, 2) as log:
+        log.write({"step": 3, "loss": 0.25})
+    assert [row["loss"] for row in read_log(tmp_path)] == [0.5, 0.5, 0.25]
+
+
+def test_the_best_model_scores_as_it_did_in_training(data, whole_run):
+    """The recall in the log, again: from texts and from ids, all at once and one at a time."""
+    (group,) = row_groups(split_shards(data, "validation"))
+    rows = read_group(group, ["title", "lead", "paragraphs", "title_ids", "paragraph_ids"])
+    rows = rows.to_pylist()
+    scorer = Scorer.load(whole_run, "cpu")
+    articles = [(row["title"], [p["text"] for p in row["paragraphs"]]) for row in rows]
+    ids = [(row["title_ids"], row["paragraph_ids"]) for row in rows]
+    together = scorer.score_articles(articles)
+    for i, scores in enumerate(together):
+        assert scorer.score_articles([articles[i]])[0] == pytest.approx(scores, abs=1e-5)
+        assert scorer.score_ids([ids[i]])[0] == pytest.approx(scores, abs=1e-5)
+    best = min(curve(whole_run), key=lambda row: row["validation_loss"])
+    recalls = []
+    for (_, texts), row, scores in zip(articles, rows, together, strict=True):
+        order = sorted(range(len(scores)), key=lambda i: -scores[i])
+        words = [rouge_tokens(text) for text in texts]
+        recalls.append(recalls_at(order, words, rouge_tokens(row["lead"]), [5])[0])
+    assert sum(recalls) / len(recalls) == pytest.approx(best["rougeL_recall_5"])
+    assert scorer.score_articles([("Nothing", [])]) == [[]]
+    assert scorer.score_articles([]) == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "message"),
+    [
+        (["--data", "nowhere"], 2, "no such folder: nowhere"),
+        (["--preset", "huge"], 2, "no preset 'huge': one of paper, tiny"),
+        (["--steps", 0], 2, "steps must be over 0, not 0"),
+        (["--dropout", 1], 2, "dropout must be at least 0 and under 1, not 1.0"),
+        (["--device", "tpu"], 2, "device must be auto, cpu or cuda"),
+        (["--learning-rate", 1e38], 1, "try a smaller --learning-rate"),
+    ],
+)
+def test_wrong_calls_are_one_line(data, tmp_path, capsys, flags, code, message):
+    call = ["train", "ranker", "--data", data, "--out", tmp_path / "run", *FLAGS, *flags]
+    assert main([*map(str, call)]) == code
+    told = capsys.readouterr().err.strip().splitlines()
+    assert told[-1].startswith("wikisum train ranker: ")
+    assert message in told[-1]
+
+
+def test_a_run_is_not_gone_on_with_under_other_settings(data, whole_run, tmp_path):
+    with pytest.raises(ValueError, match=r"other settings: model\.dropout is 0\.2, not 0\.3"):
+        train(data, whole_run, replace(MODEL, dropout=0.3), FIT, "cpu", io.StringIO())
+    other = tmp_path / "other"
+    write_topics(other, 60, TopicSettings(facts=2), vocab_size=600)
+    with pytest.raises(ValueError, match="other settings: data is"):
+        train(str(other), whole_run, MODEL, FIT, "cpu", io.StringIO())
+
+
+def test_a_folder_that_holds_no_run_is_told(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"holds no run of a ranker: no best\.pt"):
+        Scorer.load(tmp_path)
