@@ -20,11 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
-from wikisum.models.evaluate import EvaluationSettings, evaluate
-from wikisum.models.metrics import METRICS, summary_parts
-from wikisum.models.page import html_page
-from wikisum.models.significance import bootstrap, randomisation_p
-from wikisum.models.summary_files import ReadParagraph, Summary
+from wikisum.models.decoding.summary_files import ReadParagraph, Summary
+from wikisum.models.evaluation.evaluate import EvaluationSettings, evaluate
+from wikisum.models.evaluation.metrics import METRICS, summary_parts
+from wikisum.models.evaluation.page import html_page
+from wikisum.models.evaluation.significance import bootstrap, randomisation_p
 
 READY = "<script>document.title = 'ready ' + Math.round(performance.now());</script>"
 

@@ -25,11 +25,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
-from wikisum.models.batches import SplitReader
 from wikisum.models.bench import FIRST_TEXT_ID, token_count
 from wikisum.models.configs import PRESETS
-from wikisum.models.loader import Loader
-from wikisum.models.plan import Lengths, Place, batches_from, epoch_batches
+from wikisum.models.data.batches import SplitReader
+from wikisum.models.data.loader import Loader
+from wikisum.models.data.plan import Lengths, Place, batches_from, epoch_batches
 from wikisum.ranker.data.shards import split_shards
 
 ROWS_A_FILE, ROWS_A_GROUP = 2_048, 512

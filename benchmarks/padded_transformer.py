@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from wikisum.models.configs import GLOBAL, ModelSettings
-from wikisum.models.positions import sinusoids
+from wikisum.models.network.positions import sinusoids
 
 
 class PaddedGlobalLayer(nn.Module):

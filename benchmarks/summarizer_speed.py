@@ -24,16 +24,16 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from benchmarks.padded_transformer import PaddedTransformer
-from wikisum.models.batches import Batch, SplitReader
-from wikisum.models.beam import beam_search
 from wikisum.models.bench import token_count, train_step
-from wikisum.models.blocking import NEVER_WRITTEN
 from wikisum.models.configs import PRESETS, SourceSettings
-from wikisum.models.packing import spread
-from wikisum.models.plan import Place, batches_from
-from wikisum.models.search import SearchSettings
-from wikisum.models.summarizer import Memory, Summarizer
-from wikisum.models.train import Model
+from wikisum.models.data.batches import Batch, SplitReader
+from wikisum.models.data.plan import Place, batches_from
+from wikisum.models.decoding.beam import beam_search
+from wikisum.models.decoding.blocking import NEVER_WRITTEN
+from wikisum.models.decoding.settings import SearchSettings
+from wikisum.models.network.packing import spread
+from wikisum.models.network.summarizer import Memory, Summarizer
+from wikisum.models.training.train import Model
 from wikisum.ranker.data.shards import find_vocab, split_shards
 from wikisum.ranker.data.vocab import BEGIN, END, load_model
 

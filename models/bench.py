@@ -17,14 +17,14 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from wikisum.models.batches import Batch, collate
-from wikisum.models.beam import beam_search
 from wikisum.models.configs import PRESETS
-from wikisum.models.curve import peak_memory_bytes
+from wikisum.models.data.batches import Batch, collate
+from wikisum.models.decoding.beam import beam_search
+from wikisum.models.decoding.settings import SearchSettings
 from wikisum.models.flops import training_flops
-from wikisum.models.search import SearchSettings
-from wikisum.models.summarizer import Summarizer, parameter_count
-from wikisum.models.train import Model, is_out_of_memory
+from wikisum.models.network.summarizer import Summarizer, parameter_count
+from wikisum.models.training.curve import peak_memory_bytes
+from wikisum.models.training.train import Model, is_out_of_memory
 
 FIRST_TEXT_ID = 6
 

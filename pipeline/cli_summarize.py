@@ -14,9 +14,9 @@ from wikisum.pipeline.errors import JobFailed
 
 if TYPE_CHECKING:
     from wikisum.graphs.edges import Edges
-    from wikisum.models.search import SearchSettings
-    from wikisum.models.summarize import Loaded
-    from wikisum.models.summary_files import Summary
+    from wikisum.models.decoding.settings import SearchSettings
+    from wikisum.models.decoding.summarize import Loaded
+    from wikisum.models.decoding.summary_files import Summary
     from wikisum.pipeline.own_documents import OwnParagraph
 
 EACH = "each"
@@ -43,7 +43,7 @@ def summarize(args: argparse.Namespace) -> int:
     the run and the search they come from, and what was attended to. With --text, the files' (or
     web pages') paragraphs are ranked for --title, and the summary is printed (the row to --out).
     """
-    from wikisum.models.summarize import load
+    from wikisum.models.decoding.summarize import load
     from wikisum.ranker.runs.checkpoints import device_of
 
     _check_call(args)
@@ -61,8 +61,8 @@ def summarize(args: argparse.Namespace) -> int:
 
 def _each(args: argparse.Namespace, search: "SearchSettings") -> int:
     """A file for each of the best checkpoints, named by its step; their scores may be averaged."""
-    from wikisum.models.checkpoints import best_steps
-    from wikisum.models.summarize import load
+    from wikisum.models.decoding.summarize import load
+    from wikisum.models.training.checkpoints import best_steps
     from wikisum.ranker.runs.checkpoints import device_of
 
     out = args.out or Path(f"{args.split}.jsonl")
@@ -75,10 +75,10 @@ def _each(args: argparse.Namespace, search: "SearchSettings") -> int:
 
 
 def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings", out: Path) -> None:
-    from wikisum.models.batches import SplitReader
-    from wikisum.models.checkpoints import data_of
-    from wikisum.models.summarize import Job, job_key, split_rows
-    from wikisum.models.write_summaries import write_summaries
+    from wikisum.models.data.batches import SplitReader
+    from wikisum.models.decoding.summarize import Job, job_key, split_rows
+    from wikisum.models.decoding.write_summaries import write_summaries
+    from wikisum.models.training.checkpoints import data_of
     from wikisum.ranker.data.shards import split_shards
     from wikisum.ranker.runs.progress import ProgressLine
 
@@ -103,8 +103,8 @@ def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings",
 
 def _own(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings") -> int:
     from wikisum.crawl.titles import article_id
-    from wikisum.models.summarize import own_summary
-    from wikisum.models.write_summaries import write_summaries
+    from wikisum.models.decoding.summarize import own_summary
+    from wikisum.models.decoding.write_summaries import write_summaries
     from wikisum.pipeline.own_documents import read_paragraphs
     from wikisum.ranker.rank import rank
 
@@ -160,7 +160,7 @@ def _check_call(args: argparse.Namespace) -> None:
 
 def _check_vocab(run: Path, data: str) -> None:
     """Raises ValueError if the dataset's subwords are not the run's; without a vocabulary, none."""
-    from wikisum.models.checkpoints import vocab_path
+    from wikisum.models.training.checkpoints import vocab_path
     from wikisum.ranker.data.shards import find_vocab
 
     with contextlib.suppress(FileNotFoundError):
@@ -172,7 +172,7 @@ def _check_vocab(run: Path, data: str) -> None:
 
 
 def _search_settings(args: argparse.Namespace) -> "SearchSettings":
-    from wikisum.models.search import SearchSettings
+    from wikisum.models.decoding.settings import SearchSettings
 
     return SearchSettings(**given(args, SEARCH_FLAGS))
 
@@ -180,7 +180,7 @@ def _search_settings(args: argparse.Namespace) -> "SearchSettings":
 def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
     """The flags of `wikisum summarize`."""
     from wikisum.models import configs
-    from wikisum.models.search import SearchSettings
+    from wikisum.models.decoding.settings import SearchSettings
 
     parser.add_argument("--run", dest="run_folder", required=True, type=Path, metavar="DIR",
                         help="folder of a training run")  # fmt: skip

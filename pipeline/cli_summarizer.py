@@ -18,9 +18,9 @@ from wikisum.pipeline.cli_fields import SOURCE_FLAGS, add_fields, given
 from wikisum.pipeline.errors import JobFailed
 
 if TYPE_CHECKING:
-    from wikisum.models.batches import SplitReader
     from wikisum.models.configs import RunSettings
-    from wikisum.models.train import Stopping
+    from wikisum.models.data.batches import SplitReader
+    from wikisum.models.training.train import Stopping
 
 _SAME_SIGNAL_SECONDS = 2.0  # a launcher passes on the Ctrl-C that its terminal sent to all
 
@@ -78,10 +78,10 @@ def train_summarizer(args: argparse.Namespace) -> int:
     The same command goes on where a run stopped, to the same weights. Ctrl-C and SIGTERM save
     first. Several GPUs: torchrun --standalone --nproc-per-node N -m wikisum train ...
     """
-    from wikisum.models.batches import SplitReader
-    from wikisum.models.checkpoints import check_vocab, prepare_run
+    from wikisum.models.data.batches import SplitReader
     from wikisum.models.distributed import join_team, leave_team
-    from wikisum.models.train import Stopping, Trainer, TrainingFailed
+    from wikisum.models.training.checkpoints import check_vocab, prepare_run
+    from wikisum.models.training.train import Stopping, Trainer, TrainingFailed
     from wikisum.ranker.data.shards import find_vocab, split_shards
     from wikisum.ranker.data.vocab import load_model
     from wikisum.ranker.runs.checkpoints import device_of
@@ -124,7 +124,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
 
 def _validation(data: str, settings: "RunSettings") -> "SplitReader | None":
     """The examples to validate on; None for a dataset that has none."""
-    from wikisum.models.batches import SplitReader
+    from wikisum.models.data.batches import SplitReader
     from wikisum.ranker.data.shards import row_groups, split_shards
 
     with contextlib.suppress(FileNotFoundError):

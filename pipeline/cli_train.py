@@ -28,10 +28,10 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
     lead and summary at least. With --data, baselines stand beside the systems. With --out, the
     figures are written as Markdown, CSV and JSON, with a page that shows every summary.
     """
-    from wikisum.models.evaluate import EvaluationSettings, evaluate
-    from wikisum.models.evaluation_files import write_evaluation
-    from wikisum.models.summary_files import BadSummaries
-    from wikisum.models.tables import text_table
+    from wikisum.models.decoding.summary_files import BadSummaries
+    from wikisum.models.evaluation.evaluate import EvaluationSettings, evaluate
+    from wikisum.models.evaluation.evaluation_files import write_evaluation
+    from wikisum.models.evaluation.tables import text_table
 
     given = {
         name: value

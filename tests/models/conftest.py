@@ -6,8 +6,8 @@ import torch
 
 from benchmarks.topics import TopicSettings, write_topics
 from wikisum.models.configs import ModelSettings, RunSettings, SourceSettings, TrainSettings
-from wikisum.models.packing import pack
-from wikisum.models.summarizer import Summarizer
+from wikisum.models.network.packing import pack
+from wikisum.models.network.summarizer import Summarizer
 
 SMALL = ModelSettings(
     vocab_size=50, width=16, feedforward=32, heads=4, layers="LG", decoder_layers=2, dropout=0.0

@@ -1,7 +1,7 @@
 import pytest
 
 from wikisum.models.configs import PRESETS, ModelSettings, changed, from_json, to_json
-from wikisum.models.summarizer import Summarizer, parameter_count
+from wikisum.models.network.summarizer import Summarizer, parameter_count
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@ import pytest
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from wikisum.models.batches import collate
 from wikisum.models.configs import ModelSettings
+from wikisum.models.data.batches import collate
 from wikisum.models.flops import forward_flops, training_flops
-from wikisum.models.train import Model
+from wikisum.models.training.train import Model
 
 
 @pytest.mark.parametrize(

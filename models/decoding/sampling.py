@@ -1,0 +1,62 @@
+"""Summaries drawn token by token, with temperature, from the likeliest tokens only.
+
+Letters: B examples, V vocabulary, S tokens so far with the begin.
+"""
+
+import torch
+from torch import Tensor
+
+from wikisum.models.decoding.blocking import Blocker
+from wikisum.models.decoding.settings import Found, SearchSettings
+from wikisum.models.network.packing import Source
+from wikisum.models.network.summarizer import Summarizer
+from wikisum.ranker.data.vocab import BEGIN, END, PAD
+
+
+@torch.inference_mode()
+def sample(
+    model: Summarizer,
+    source: Source,
+    settings: SearchSettings,
+    commas: frozenset[int] = frozenset(),
+    first_draw: int = 0,
+) -> list[Found]:
+    """One summary drawn for each example; the score is its mean log-probability a token.
+
+    The draws hang on the seed and on `first_draw`, the number of the first example.
+    """
+    memory = model.encode(source)
+    batch, device = source.is_source_BL.shape[0], source.id_N.device
+    caches = model.empty_caches(batch, 1, settings.max_tokens + 1)
+    blocker = Blocker(settings, commas, device)
+    generator = torch.Generator(device).manual_seed(settings.seed * 1_000_003 + first_draw)
+    token_BS = torch.full((batch, 1), BEGIN, device=device)
+    log_B = torch.zeros(batch, device=device)
+    is_open_B = torch.ones(batch, dtype=torch.bool, device=device)
+    for step in range(settings.max_tokens + 1):
+        sees_all_B1C = torch.ones(batch, 1, step + 1, dtype=torch.bool, device=device)
+        logits_B1V = model.step(token_BS[:, -1:], step, caches, sees_all_B1C, memory).float()
+        log_BV = blocker.blocked(logits_B1V.log_softmax(-1), token_BS[:, None])[:, 0]
+        drawn_B1 = likely(log_BV, settings).multinomial(1, generator=generator)
+        log_B += torch.where(is_open_B, log_BV.gather(1, drawn_B1)[:, 0], 0.0)
+        drawn_B1 = drawn_B1.masked_fill(~is_open_B[:, None], PAD)
+        token_BS = torch.cat([token_BS, drawn_B1], 1)
+        is_open_B &= drawn_B1[:, 0] != END
+        if not is_open_B.any():
+            break
+    rows = [[t for t in row if t not in (PAD, BEGIN, END)] for row in token_BS.tolist()]
+    logs = log_B.tolist()
+    return [Found(row, log, log / (len(row) + 1)) for row, log in zip(rows, logs, strict=True)]
+
+
+def likely(log_BV: Tensor, settings: SearchSettings) -> Tensor:
+    """[B, V] probabilities to draw from: tempered, then the `top_k` and the `top_p` mass kept."""
+    log_BV = log_BV / settings.temperature
+    order_log_BV, order_BV = log_BV.sort(descending=True, stable=True)
+    probability_BV = order_log_BV.softmax(-1)
+    before_BV = probability_BV.cumsum(-1) - probability_BV
+    is_out_BV = before_BV >= settings.top_p
+    if settings.top_k:
+        is_out_BV[:, settings.top_k :] = True
+    kept_BV = probability_BV.masked_fill(is_out_BV, 0.0)
+    return torch.zeros_like(kept_BV).scatter(1, order_BV, kept_BV)

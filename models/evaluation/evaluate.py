@@ -1,0 +1,257 @@
+"""`wikisum evaluate summaries`: systems beside each other, with intervals and paired tests."""
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+import numpy as np
+
+from wikisum.models.decoding.summary_files import BadSummaries
+from wikisum.models.evaluation.baselines import BASELINES
+from wikisum.models.evaluation.metrics import METRICS, PERPLEXITY, summary_parts
+from wikisum.models.evaluation.significance import (
+    Floats,
+    bootstrap,
+    interval,
+    randomisation_p,
+    ratios,
+)
+from wikisum.models.evaluation.systems import System, baseline_systems, file_systems
+from wikisum.ranker.runs.progress import ProgressLine
+
+KEYS = tuple(metric.key for metric in METRICS)
+_MOST_LOG = 700.0  # exp of more is no float
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """What is counted, and how often it is resampled."""
+
+    stem: bool = True
+    samples: int = 10_000
+    seed: int = 0
+    split: str = "test"
+    baselines: tuple[str, ...] = ("lead", "lexrank")
+    max_paragraphs: int | None = None
+    page_examples: int = 2_000
+    mean: bool = False
+
+    def __post_init__(self) -> None:
+        for name in self.baselines:
+            if name not in BASELINES:
+                raise ValueError(f"--baselines: no {name!r}: one of {', '.join(BASELINES)}")
+        if self.samples < 1:
+            raise ValueError(f"--samples must be over 0, not {self.samples}")
+        if self.max_paragraphs is not None and self.max_paragraphs < 1:
+            raise ValueError(f"--max-paragraphs must be over 0, not {self.max_paragraphs}")
+        if self.page_examples < 0:
+            raise ValueError(f"--page-examples must not be under 0: {self.page_examples}")
+
+
+class Scores(NamedTuple):
+    """What a system's summaries measure: ids [N], numerators and denominators [N, 2, M]."""
+
+    ids: list[str]
+    parts_N2M: Floats
+    leads: list[bytes]
+    settings: dict[str, Any]
+
+
+class Figure(NamedTuple):
+    """A metric of a system with its 95 % interval, over so many examples; None where unknown."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    examples: int
+
+
+class Difference(NamedTuple):
+    """One metric of two systems: the first's less the other's, its interval, the p-value."""
+
+    one: str
+    other: str
+    metric: str
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+class Evaluation(NamedTuple):
+    """All figures; `figures` is by system and metric, `parts_NK2M` are those of each example."""
+
+    settings: dict[str, Any]
+    systems: list[dict[str, Any]]
+    ids: list[str]
+    figures: dict[str, dict[str, Figure]]
+    differences: list[Difference]
+    parts_NK2M: Floats
+
+
+def score(system: System, stem: bool, to: TextIO) -> Scores:
+    """What the summaries of a system measure. Raises BadSummaries for an id that stands twice."""
+    ids: list[str] = []
+    leads: list[bytes] = []
+    parts: list[list[tuple[float, float]]] = []
+    told: dict[str, Any] = {}
+    seen: set[str] = set()
+    line = ProgressLine(system.name, "summaries", system.row_count, to)
+    for row in system.read():
+        if row.id in seen:
+            raise BadSummaries(f"{system.source}: {row.id} ({row.title}) stands there twice")
+        if not ids:
+            told = {"model": row.model, "run": row.run, "settings": row.settings}
+        elif row.model != told["model"] or row.run != told["run"]:
+            raise BadSummaries(
+                f"{system.source}: {row.id} is of another model or run than the rows before"
+            )
+        seen.add(row.id)
+        ids.append(row.id)
+        leads.append(hashlib.blake2b(row.lead.encode(), digest_size=16).digest())
+        measured = summary_parts(row, stem)
+        parts.append([measured[key] for key in KEYS])
+        line.draw(len(ids))
+    line.say(f"{system.name:<9} {len(ids):,} summaries scored")
+    array = np.array(parts, dtype=np.float64).reshape(len(ids), len(KEYS), 2)
+    return Scores(ids, array.transpose(0, 2, 1), leads, told)
+
+
+def shared_ids(systems: Sequence[System], scores: Sequence[Scores]) -> list[str]:
+    """The examples that all systems have, in the order of the first.
+
+    Raises BadSummaries if there is none, or if two systems do not have the same lead for one.
+    """
+    shared = set(scores[0].ids).intersection(*(s.ids for s in scores[1:]))
+    if not shared:
+        raise BadSummaries(f"no example is in all of {', '.join(s.source for s in systems)}")
+    leads = dict(zip(scores[0].ids, scores[0].leads, strict=True))
+    for system, told in zip(systems[1:], scores[1:], strict=True):
+        for id_, lead in zip(told.ids, told.leads, strict=True):
+            if id_ in shared and lead != leads[id_]:
+                raise BadSummaries(
+                    f"{system.source}: the lead of {id_} is not that of {systems[0].source}: "
+                    "these are of different datasets"
+                )
+    return [id_ for id_ in scores[0].ids if id_ in shared]
+
+
+def evaluate(
+    paths: Sequence[Path], data: str | None, settings: EvaluationSettings, to: TextIO
+) -> tuple[Evaluation, list[System]]:
+    """Every figure of the files' systems, and of the baselines where there is `data`.
+
+    All is counted over the examples that every system has; each system's `left_out` tells how many
+    more it has. Progress is told to `to`.
+    Raises BadSummaries for wrong data, ValueError and FileNotFoundError for a wrong call.
+    """
+    if not paths and data is None:
+        raise ValueError("name a file of summaries, or --data for the baselines alone")
+    systems = file_systems(paths)
+    scores = [score(system, settings.stem, to) for system in systems]
+    if data is not None:
+        ids = set(shared_ids(systems, scores)) if systems else None
+        for baseline in baseline_systems(
+            settings.baselines, data, settings.split, ids, settings.max_paragraphs
+        ):
+            told = score(baseline, settings.stem, to)
+            if ids is not None and (missing := ids.difference(told.ids)):
+                raise BadSummaries(
+                    f"{len(missing)} of {len(ids)} examples of {systems[0].source} are not in "
+                    f"split {settings.split} of {data}, {min(missing)} for one"
+                )
+            systems.append(baseline)
+            scores.append(told)
+    ids_N = shared_ids(systems, scores)
+    parts_NK2M = np.stack([_rows_of(told, ids_N) for told in scores], axis=1)
+    names = [system.name for system in systems]
+    described = [
+        {
+            "name": system.name,
+            "source": system.source,
+            "is_baseline": system.is_baseline,
+            "examples": len(ids_N),
+            "left_out": len(told.ids) - len(ids_N),
+            **told.settings,
+        }
+        for system, told in zip(systems, scores, strict=True)
+    ]
+    pairs = list(combinations(range(len(names)), 2))
+    if settings.mean:
+        name, parts_N12M = _mean(parts_NK2M[:, : len(paths)])
+        parts_NK2M = np.concatenate([parts_NK2M, parts_N12M], axis=1)
+        pairs += [(i, len(names)) for i in range(len(paths), len(names))]  # not with its own parts
+        names.append(name)
+        described.append(_described_mean(name, paths, len(ids_N)))
+    figures, differences = _compared(names, parts_NK2M, pairs, settings)
+    told_settings = {**asdict(settings), "data": data}
+    found = Evaluation(told_settings, described, ids_N, figures, differences, parts_NK2M)
+    return found, systems
+
+
+def _mean(parts_NF2M: Floats) -> tuple[str, Floats]:
+    """(name, [N, 1, 2, M] parts) of the mean over files, as of the best checkpoints of a run."""
+    count = parts_NF2M.shape[1]
+    if count < 2:
+        raise ValueError(f"--mean is over several files, not {count}")
+    return f"mean of {count}", parts_NF2M.mean(axis=1, keepdims=True)
+
+
+def _described_mean(name: str, paths: Sequence[Path], examples: int) -> dict[str, Any]:
+    source = ", ".join(map(str, paths))
+    return {"name": name, "source": source, "is_baseline": False, "examples": examples,
+            "left_out": 0, "model": None, "run": None, "settings": None}  # fmt: skip
+
+
+def _rows_of(scores: Scores, ids: Sequence[str]) -> Floats:
+    row_by_id = {id_: row for row, id_ in enumerate(scores.ids)}
+    rows: Floats = scores.parts_N2M[[row_by_id[id_] for id_ in ids]]
+    return rows
+
+
+def _compared(
+    names: Sequence[str],
+    parts_NK2M: Floats,
+    pairs: Sequence[tuple[int, int]],
+    settings: EvaluationSettings,
+) -> tuple[dict[str, dict[str, Figure]], list[Difference]]:
+    """The figures of each system, and the differences of those systems that are paired."""
+    over_NKM, under_NKM = parts_NK2M[:, :, 0], parts_NK2M[:, :, 1]
+    values_KM = ratios(over_NKM.sum(axis=0), under_NKM.sum(axis=0))
+    counts_KM = (under_NKM > 0).sum(axis=0)
+    drawn_RKM = bootstrap(over_NKM, under_NKM, settings.samples, settings.seed)
+    figures = {
+        name: {
+            key: _figure(values_KM[k, m], drawn_RKM[:, k, m], int(counts_KM[k, m]))
+            for m, key in enumerate(KEYS)
+        }
+        for k, name in enumerate(names)
+    }
+    for told in figures.values():
+        told[PERPLEXITY.key] = _exp(told["log_perplexity"])
+    differences = []
+    for i, j in pairs:
+        p_M = randomisation_p(parts_NK2M[:, i], parts_NK2M[:, j], settings.samples, settings.seed)
+        gap_RM = drawn_RKM[:, i] - drawn_RKM[:, j]
+        for m, key in enumerate(KEYS):
+            if not np.isnan(p_M[m]):
+                gap = float(values_KM[i, m] - values_KM[j, m])
+                low, high = interval(gap_RM[:, m])
+                difference = Difference(names[i], names[j], key, gap, low, high, float(p_M[m]))
+                differences.append(difference)
+    return figures, differences
+
+
+def _figure(value: float, drawn_R: Floats, examples: int) -> Figure:
+    if not examples:
+        return Figure(None, None, None, 0)
+    return Figure(float(value), *interval(drawn_R), examples)
+
+
+def _exp(figure: Figure) -> Figure:
+    value, low, high = (None if v is None else math.exp(min(v, _MOST_LOG)) for v in figure[:3])
+    return Figure(value, low, high, figure.examples)

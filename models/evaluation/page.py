@@ -1,0 +1,150 @@
+"""One HTML file that shows summaries beside leads and the paragraphs that were read for them.
+
+The file asks for nothing from anywhere. It holds each example as JSON of its own, which the page
+parses when the example is shown, so that thousands of them open at once.
+"""
+
+import json
+import math
+from collections.abc import Collection, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from wikisum.models.decoding.summary_files import Summary
+from wikisum.models.evaluation.copying import copied_runs, match_texts, word_spans
+from wikisum.models.evaluation.evaluate import Evaluation
+from wikisum.models.evaluation.metrics import METRICS
+from wikisum.models.evaluation.significance import ratios
+from wikisum.models.evaluation.systems import System
+from wikisum.models.evaluation.tables import difference_rows, figure_rows, notes, sources
+
+TEMPLATE = "page.html"
+_NOT_LISTED = -1
+_SCORE_DIGITS = 5
+
+
+def html_page(evaluation: Evaluation, systems: Sequence[System]) -> str:
+    """The page of the first examples, as many as the settings say."""
+    count = min(evaluation.settings["page_examples"], len(evaluation.ids))
+    ids = evaluation.ids[:count]
+    wanted = set(ids)
+    rows = [_rows_by_id(system, wanted) for system in systems]
+    told = {
+        "systems": evaluation.systems[: len(systems)],
+        "metrics": [metric._asdict() for metric in METRICS],
+        "index": _index(evaluation, [rows[0][id_].title for id_ in ids]),
+    }
+    examples = [
+        example([by_id[id_] for by_id in rows], [system.is_baseline for system in systems])
+        for id_ in ids
+    ]
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(TEMPLATE).render(
+        told=_embedded(told),
+        examples=map(_embedded, examples),
+        figures=figure_rows(evaluation),
+        differences=difference_rows(evaluation),
+        notes=[*notes(evaluation), *sources(evaluation)],
+        shown=count,
+        total=len(evaluation.ids),
+        system_count=len(systems),
+    )
+
+
+def _embedded(value: Any) -> Markup:
+    """JSON that ends no script element, whatever stands in it."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))
+
+
+def _rows_by_id(system: System, ids: Collection[str]) -> dict[str, Summary]:
+    """The summaries with these ids; reads no further than the last of them."""
+    wanted = (row for row in system.read() if row.id in ids)
+    return {row.id: row for row in islice(wanted, len(ids))}
+
+
+def _index(evaluation: Evaluation, titles: Sequence[str]) -> list[list[Any]]:
+    """[id, title, a list of metrics for each system] of each example."""
+    parts_NK2M = evaluation.parts_NK2M[: len(titles)]
+    values_NKM = ratios(parts_NK2M[:, :, 0], parts_NK2M[:, :, 1]).tolist()
+    return [
+        [id_, title, [[_rounded(v) for v in values_M] for values_M in values_KM]]
+        for id_, title, values_KM in zip(evaluation.ids, titles, values_NKM, strict=False)
+    ]
+
+
+def _rounded(value: float) -> float | None:
+    return None if math.isnan(value) else round(value, _SCORE_DIGITS)
+
+
+def example(rows: Sequence[Summary], are_baselines: Sequence[bool]) -> dict[str, Any]:
+    """What the page shows of one example, given each system's summary of it.
+
+    Paragraphs are listed once each, in the order read: all that the models read, and of those
+    that baselines may take from the ones that they copied. A system's `summary` is in pieces
+    [text, paragraph it is copied from]; the paragraph is null for text that is no copied run.
+    """
+    pieces = [summary_pieces(row) for row in rows]
+    listed: dict[str, dict[str, Any]] = {}
+    for row, is_baseline, told in zip(rows, are_baselines, pieces, strict=True):
+        copied = {source for _, source in told}
+        for number, paragraph in enumerate(row.paragraphs):
+            if not is_baseline or number in copied:
+                entry = {"text": paragraph.text, "url": paragraph.document_url}
+                listed.setdefault(paragraph.text, entry)
+    places = {text: place for place, text in enumerate(listed)}
+    return {
+        "lead": rows[0].lead,
+        "paragraphs": list(listed.values()),
+        "systems": [
+            {
+                "summary": [
+                    [text, None if source is None else places[row.paragraphs[source].text]]
+                    for text, source in told
+                ],
+                "attention": attention(row, places),
+            }
+            for row, told in zip(rows, pieces, strict=True)
+        ],
+    }
+
+
+def attention(row: Summary, places: dict[str, int]) -> list[float | None]:
+    """The share of attention for each listed paragraph; None for one that the system did not read.
+
+    A paragraph that was read twice has the sum. Empty if the system tells of no attention.
+    """
+    shares: list[float | None] = [None] * len(places)
+    for paragraph in row.paragraphs:
+        if paragraph.attention is not None:
+            place = places[paragraph.text]
+            shares[place] = round((shares[place] or 0.0) + paragraph.attention, _SCORE_DIGITS)
+    return shares if any(share is not None for share in shares) else []
+
+
+def summary_pieces(row: Summary) -> list[tuple[str, int | None]]:
+    """The summary cut at its copied runs: text, and the paragraph that it is copied from."""
+    spans = word_spans(row.summary)
+    _, matches = match_texts(row.summary, [p.text for p in row.paragraphs])
+    pieces: list[tuple[str, int | None]] = []
+    reached = 0
+    for run in copied_runs(matches):
+        start, end = max(spans[run.start][1], reached), spans[run.end - 1][2]
+        if reached < start:
+            pieces.append((row.summary[reached:start], None))
+        if start < end:
+            pieces.append((row.summary[start:end], run.source))
+        reached = max(end, reached)
+    if reached < len(row.summary):
+        pieces.append((row.summary[reached:], None))
+    return pieces

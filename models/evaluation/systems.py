@@ -1,0 +1,77 @@
+"""What is compared: a name, and summaries that can be read more than once."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from wikisum.models.decoding.summary_files import (
+    BadSummaries,
+    Summary,
+    count_summaries,
+    read_summaries,
+)
+from wikisum.models.evaluation.baselines import baseline_summaries
+from wikisum.ranker.data.shards import row_groups, split_shards
+
+
+class System(NamedTuple):
+    """A name, and its summaries, which may be read more than once."""
+
+    name: str
+    read: Callable[[], Iterator[Summary]]
+    row_count: int
+    source: str
+    is_baseline: bool = False
+
+
+def file_systems(paths: Sequence[Path]) -> list[System]:
+    """A system for each file, named by its model, and by its file too where models are alike.
+
+    Raises FileNotFoundError, ValueError for a file named twice, BadSummaries for one without a row.
+    """
+    models = [_first_model(path) or path.stem for path in paths]
+    names = _apart(_apart(models, [path.stem for path in paths]), list(map(str, paths)))
+    if len(set(names)) < len(names):
+        (name, _), *_ = Counter(names).most_common()
+        raise ValueError(f"a file is named twice: {name}")
+    return [
+        System(name, partial(read_summaries, path), count_summaries(path), str(path))
+        for name, path in zip(names, paths, strict=True)
+    ]
+
+
+def _apart(names: Sequence[str], told: Sequence[str]) -> list[str]:
+    """The names, with what else is told of those that are alike."""
+    counts = Counter(names)
+    return [f"{n} ({t})" if counts[n] > 1 else n for n, t in zip(names, told, strict=True)]
+
+
+def _first_model(path: Path) -> str | None:
+    for row in read_summaries(path):
+        return row.model
+    raise BadSummaries(f"{path}: holds no summary")
+
+
+def baseline_systems(
+    names: Sequence[str],
+    data: str,
+    split: str,
+    ids: set[str] | None,
+    max_paragraphs: int | None,
+) -> list[System]:
+    """Baselines (`models/baselines.py`) on the examples of a split that have these ids, or all."""
+    count = (
+        len(ids) if ids is not None else sum(g.rows for g in row_groups(split_shards(data, split)))
+    )
+    return [
+        System(
+            name,
+            partial(baseline_summaries, name, data, split, ids, max_paragraphs),
+            count,
+            f"{data}, split {split}",
+            is_baseline=True,
+        )
+        for name in names
+    ]

@@ -1,0 +1,198 @@
+"""An evaluation as text for a terminal, as Markdown, as CSV and as plain values for JSON."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+from wikisum.models.evaluation.evaluate import Difference, Evaluation, Figure
+from wikisum.models.evaluation.metrics import COLUMNS, METRICS, Metric
+from wikisum.models.evaluation.significance import ratios
+
+_BY_KEY = {metric.key: metric for metric in COLUMNS}
+_INTERVALS_FOR = tuple(metric.key for metric in METRICS if metric.is_compared)
+
+
+def shown(metric: Metric, value: float | None) -> str:
+    """A value as it stands in a table; a dash for none."""
+    return "-" if value is None else f"{value * metric.scale:.{metric.digits}f}"
+
+
+def shown_p(p: float) -> str:
+    """A p-value to four digits; the least one that a test can give is no 0."""
+    return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
+
+
+def text_table(evaluation: Evaluation) -> str:
+    """The main figures in columns for a terminal, and the paired tests under them."""
+    keys = [key for key in _present(evaluation) if key not in ("coverage", "density")]
+    head = ["system", *(_BY_KEY[key].label for key in keys)]
+    rows = [
+        [name, *(shown(_BY_KEY[key], told[key].value) for key in keys)]
+        for name, told in evaluation.figures.items()
+    ]
+    lines = _columns([head, *rows])
+    if evaluation.differences:
+        lines += ["", *_columns(difference_rows(evaluation, with_intervals=False))]
+    return "\n".join([*lines, "", *notes(evaluation)]) + "\n"
+
+
+def markdown(evaluation: Evaluation) -> str:
+    """The figures with their intervals, the paired tests, and what each column means."""
+    keys = _present(evaluation)
+    parts = ["# Summaries\n", _pipes(figure_rows(evaluation))]
+    if evaluation.differences:
+        parts += ["## Paired tests\n", _pipes(difference_rows(evaluation))]
+    parts.append("## What stands here\n")
+    parts.append("\n".join(f"- {note}" for note in notes(evaluation)) + "\n")
+    parts.append("\n".join(f"- {_BY_KEY[k].label}: {_BY_KEY[k].meaning}" for k in keys) + "\n")
+    parts.append("\n".join(f"- {line}" for line in sources(evaluation)) + "\n")
+    return "\n".join(parts)
+
+
+def csv_text(evaluation: Evaluation) -> str:
+    """A row a system: each figure and the ends of its interval, as they are, not as shown."""
+    keys = [metric.key for metric in COLUMNS]
+    head = ["system", "examples"]
+    for key in keys:
+        head += [key, f"{key}_low", f"{key}_high"]
+    rows: list[list[Any]] = []
+    for name, told in evaluation.figures.items():
+        rows.append([name, len(evaluation.ids), *(v for key in keys for v in told[key][:3])])
+    return _csv([head, *rows])
+
+
+def examples_csv(evaluation: Evaluation) -> str:
+    """A row for each system and example, with each metric of that example alone."""
+    values = ratios(evaluation.parts_NK2M[:, :, 0], evaluation.parts_NK2M[:, :, 1]).tolist()
+    rows = (
+        [name, id_, *("" if math.isnan(v) else v for v in values[n][k])]
+        for k, name in enumerate(evaluation.figures)
+        for n, id_ in enumerate(evaluation.ids)
+    )
+    return _csv([["system", "id", *(metric.key for metric in METRICS)], *rows])
+
+
+def plain_values(evaluation: Evaluation) -> dict[str, Any]:
+    """Everything but the single examples, for JSON."""
+    figures = {
+        name: {key: figure._asdict() for key, figure in told.items()}
+        for name, told in evaluation.figures.items()
+    }
+    return {
+        "settings": evaluation.settings,
+        "meaning": {metric.key: metric.meaning for metric in COLUMNS},
+        "examples": len(evaluation.ids),
+        "systems": [{**s, "figures": figures[s["name"]]} for s in evaluation.systems],
+        "differences": [difference._asdict() for difference in evaluation.differences],
+    }
+
+
+def _present(evaluation: Evaluation) -> list[str]:
+    """The metrics that at least one system has."""
+    every = evaluation.figures.values()
+    return [m.key for m in COLUMNS if any(told[m.key].value is not None for told in every)]
+
+
+def _with_interval(metric: Metric, figure: Figure) -> str:
+    value = shown(metric, figure.value)
+    if metric.key not in _INTERVALS_FOR or figure.value is None:
+        return value
+    return f"{value} [{shown(metric, figure.low)}, {shown(metric, figure.high)}]"
+
+
+def figure_rows(evaluation: Evaluation) -> list[list[str]]:
+    """A head and a row for each system: its figures, with intervals where systems are compared."""
+    keys = _present(evaluation)
+    rows = [["system", *(_BY_KEY[key].label for key in keys)]]
+    for name, told in evaluation.figures.items():
+        rows.append([name, *(_with_interval(_BY_KEY[key], told[key]) for key in keys)])
+    return rows
+
+
+def difference_rows(evaluation: Evaluation, with_intervals: bool = True) -> list[list[str]]:
+    """A head and a row for each two systems: difference and p of each metric they are compared by.
+
+    The head alone if there is but one system.
+    """
+    keys = [key for key in _present(evaluation) if _BY_KEY[key].is_compared]
+    told = {(d.one, d.other, d.metric): d for d in evaluation.differences}
+    rows = [["systems", *chain.from_iterable((_BY_KEY[key].label, "p") for key in keys)]]
+    for one, other in dict.fromkeys((d.one, d.other) for d in evaluation.differences):
+        cells = (_difference_cells(told.get((one, other, key)), with_intervals) for key in keys)
+        rows.append([f"{one} - {other}", *chain.from_iterable(cells)])
+    return rows
+
+
+def _difference_cells(difference: Difference | None, with_interval: bool) -> tuple[str, str]:
+    if difference is None:
+        return "-", "-"
+    metric = _BY_KEY[difference.metric]
+    value, low, high = (
+        f"{v * metric.scale:+.{metric.digits}f}"
+        for v in (difference.value, difference.low, difference.high)
+    )
+    told = f"{value} [{low}, {high}]" if with_interval else value
+    return told, shown_p(difference.p)
+
+
+def notes(evaluation: Evaluation) -> list[str]:
+    """What a reader of the figures has to know, a sentence or two each."""
+    settings = evaluation.settings
+    words = "Porter stems" if settings["stem"] else "words not stemmed"
+    notes = [
+        f"{len(evaluation.ids):,} examples. ROUGE F1 x 100, {words}; R-L takes each text as one "
+        "sequence, R-Lsum parts it into sentences. Shares are in percent.",
+        "Intervals, in brackets: 95 %, bootstrap over examples. p: two-sided, approximate "
+        f"randomisation, not corrected for the number of tests. {settings['samples']:,} resamples, "
+        f"seed {settings['seed']}.",
+    ]
+    if any(told["log_perplexity"].value is not None for told in evaluation.figures.values()):
+        notes.append(
+            "log-ppl is a natural logarithm per subword of the gold lead: only systems with one "
+            "vocabulary compare."
+        )
+    if any(system["is_baseline"] for system in evaluation.systems):
+        notes.append("Baselines are cut at the gold lead's number of words.")
+    for system in evaluation.systems:
+        if system["left_out"]:
+            notes.append(
+                f"{system['left_out']:,} summaries of {system['name']} are left out: not every "
+                "system has the example."
+            )
+    return notes
+
+
+def sources(evaluation: Evaluation) -> list[str]:
+    """Where each system's summaries come from, and with what settings they were made."""
+    lines = []
+    for system in evaluation.systems:
+        told = [system["source"]]
+        if system["run"]:
+            told.append(f"run {system['run']}")
+        if system["settings"]:
+            told.append(json.dumps(system["settings"], ensure_ascii=False))
+        lines.append(f"{system['name']}: {', '.join(told)}")
+    return lines
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows aligned for a terminal: the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    ]
+
+
+def _pipes(rows: Sequence[Sequence[str]]) -> str:
+    head, *body = ("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |" for row in rows)
+    return "\n".join([head, "|" + " --- |" * len(rows[0]), *body]) + "\n"
+
+
+def _csv(rows: Iterable[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,85 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikisum.models.configs import SourceSettings
+from wikisum.models.data.sources import (
+    Examples,
+    flat_source,
+    hierarchical_source,
+    readable,
+    source_lengths,
+    source_of,
+)
+from wikisum.ranker.data.ragged import ragged
+
+IDS = st.lists(st.integers(6, 90), max_size=9)
+END, T, P = 3, 4, 5
+
+
+def plain(source):
+    return [ids.tolist() for ids in source]
+
+
+def arrays(*lists):
+    return [np.array(ids, np.uint16) for ids in lists]
+
+
+def test_the_title_stands_before_the_first_paragraph():
+    title, *paragraphs = arrays([10, 11], [20, 21, 22], [30], [40, 41])
+    settings = SourceSettings(max_paragraphs=2, paragraph_tokens=2)
+    assert plain(hierarchical_source(title, paragraphs, settings)) == [[10, 11, T, 20, 21], [30]]
+    assert plain(flat_source(title, paragraphs, settings)) == [
+        [10, 11, T, 20, 21, 22, P, 30, P, 40, 41, P, END]
+    ]
+
+
+def test_the_whole_is_cut():
+    title, *paragraphs = arrays([10], [20, 21], [30, 31])
+    assert plain(hierarchical_source(title, paragraphs, SourceSettings(source_tokens=5))) == [
+        [10, T, 20, 21], [30],
+    ]  # fmt: skip
+    assert plain(flat_source(title, paragraphs, SourceSettings(source_tokens=4))) == [
+        [10, T, 20, END]
+    ]
+    (long,) = arrays([10, 11, 12, 13])
+    cut = SourceSettings(source_tokens=3)
+    assert plain(hierarchical_source(long, paragraphs, cut)) == [[10, 11, T]]
+    assert plain(flat_source(long, paragraphs, cut)) == [[10, 11, END]]
+
+
+@given(
+    st.lists(st.tuples(IDS, st.lists(IDS, max_size=5)), min_size=1, max_size=4),
+    st.builds(SourceSettings, *[st.integers(1, n) for n in (4, 6, 30)], st.just(9)),
+    st.sampled_from(["ht", "ft"]),
+)
+def test_lengths_are_those_of_the_sources(rows, settings, model):
+    titles, paragraphs = zip(*rows, strict=True)
+    numbers = np.array([len(p) for p in paragraphs])
+    flat = ragged([ids for lists in paragraphs for ids in lists])
+    examples = Examples(ragged(titles), ragged(titles), flat, np.cumsum(numbers) - numbers, numbers)
+    read = readable(examples, model, settings)
+    sources, read_sources = (
+        [source_of(es.title(e), es.paragraphs_of(e), model, settings) for e in range(len(rows))]
+        for es in (examples, read)
+    )
+    assert list(map(plain, sources)) == list(map(plain, read_sources))
+    assert [sum(map(len, s)) for s in sources] == source_lengths(examples, model, settings).tolist()
+    assert all(len(ids) for source in sources for ids in source)
+    if model == "ht":
+        assert all(len(source) <= settings.max_paragraphs for source in sources)
+
+
+def test_no_more_is_kept_than_is_read():
+    paragraphs = [[7] * 10 for _ in range(50)]
+    examples = Examples(
+        ragged([[1], [2]]),
+        ragged([[], []]),
+        ragged(paragraphs * 2),
+        np.array([0, 50]),
+        np.array([50, 50]),
+    )
+    settings = SourceSettings(max_paragraphs=30, paragraph_tokens=4, source_tokens=22)
+    assert readable(examples, "ht", settings).paragraphs.lengths.tolist() == [4] * 12
+    assert readable(examples, "ft", settings).paragraphs.lengths.tolist() == [10] * 6
+    assert len(readable(examples, "ht", settings).paragraphs.ids) == 48

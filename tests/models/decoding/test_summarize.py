@@ -1,0 +1,362 @@
+import dataclasses
+import io
+import json
+import shutil
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from wikisum.graphs.edges import Edges
+from wikisum.graphs.entities import recogniser
+from wikisum.models.configs import SourceSettings, changed
+from wikisum.models.data.batches import SplitReader
+from wikisum.models.decoding.settings import Found, SearchSettings
+from wikisum.models.decoding.summarize import Job, job_key, load, own_summary, split_rows, summaries
+from wikisum.models.decoding.write_summaries import write_summaries
+from wikisum.models.distributed import Team
+from wikisum.models.training.checkpoints import prepare_run
+from wikisum.models.training.train import Stopping, Trainer
+from wikisum.pipeline.cli import main
+from wikisum.ranker.data.shards import split_shards
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def runs(topics, tmp_path_factory):
+    """A flat and two hierarchical runs, one with a graph, hardly trained."""
+    folder = tmp_path_factory.mktemp("runs")
+    from wikisum.models.configs import PRESETS
+
+    graph = {"graph": "similarity", "graph_head": 0}
+    for name, preset, more in (("ht", "tiny", {}), ("ft", "tiny-ft", {}), ("graph", "tiny", graph)):
+        changes = {"width": 16, "feedforward": 32, "vocab_size": 600, "steps": 4,
+                   "validate_every": 2, "batch_tokens": 1_000, "warmup_steps": 2}  # fmt: skip
+        settings = changed(PRESETS[preset], changes | more)
+        readers = [
+            SplitReader(split_shards(str(topics), split), settings.model, settings.source)
+            for split in ("train", "validation")
+        ]
+        vocab = (topics / "vocab" / "wikisum.model").read_bytes()
+        prepare_run(folder / name, settings, vocab, str(topics))
+        Trainer(folder / name, settings, *readers, Team(0, 1, CPU)).fit(io.StringIO(), Stopping())
+    return folder
+
+
+@pytest.fixture
+def make_job(topics):
+    def make(loaded, **search):
+        settings = loaded.chosen.settings
+        reader = SplitReader(split_shards(str(topics), "test"), settings.model, settings.source)
+        return Job(reader, SearchSettings(max_tokens=8, **search), 1_000)
+
+    return make
+
+
+@pytest.mark.parametrize("model", ["ht", "ft"])
+def test_rows_say_all_of_their_examples(model, runs, topics, make_job):
+    loaded = load(runs / model, "best", CPU)
+    job = make_job(loaded, beam=2)
+    rows = list(split_rows(loaded, job))
+    table = pq.read_table(topics / "examples" / "test-00000-of-00001.parquet").to_pylist()
+    assert [row.id for row in rows] == [example["id"] for example in table]
+    for row, example in zip(rows, table, strict=True):
+        assert (row.title, row.lead) == (example["title"], example["lead"])
+        texts = [p["text"] for p in example["paragraphs"]]
+        assert [p.text for p in row.paragraphs] == texts[: len(row.paragraphs)]
+        assert sum(p.attention for p in row.paragraphs) == pytest.approx(1, abs=1e-4)
+        assert row.lead_tokens == len(example["lead_ids"]) + 1
+        assert row.log_prob < 0
+        assert row.score == pytest.approx(row.log_prob / job.search.normaliser(row.tokens))
+        assert (row.model, row.run) == (model, loaded.chosen.fingerprint)
+        assert row.settings["checkpoint"] == loaded.chosen.name
+        assert row.settings["source_tokens"] == 600
+        assert row.settings["beam"] == 2
+
+
+def test_a_leads_probability_is_that_of_its_tokens(runs, make_job):
+    loaded = load(runs / "ht", "best", CPU)
+    job = make_job(loaded, beam=1)
+    row = next(split_rows(loaded, job))
+    batch = job.reader.batch(torch.tensor([0]).numpy())
+    logits = loaded.model.logits(loaded.model(batch.source, batch.target_BS))
+    loss = torch.nn.functional.cross_entropy(logits[0], batch.label_BS[0], reduction="sum")
+    assert row.lead_log_prob == pytest.approx(-loss.item(), rel=1e-4)
+
+
+def test_rows_from_a_row_group_on_are_those_of_the_whole(runs, topics, tmp_path):
+    loaded = load(runs / "ht", "best", CPU)
+    settings = loaded.chosen.settings
+    path = tmp_path / "test-00000-of-00001.parquet"
+    pq.write_table(pq.read_table(topics / "examples" / path.name), path, row_group_size=23)
+    reader = SplitReader(split_shards(str(tmp_path), "test"), settings.model, settings.source)
+    job = Job(reader, SearchSettings(beam=1, max_tokens=8), 1_000)
+    whole = list(split_rows(loaded, job))
+    assert [g.rows for g in reader.groups] == [23, 23, 14]
+    assert list(split_rows(loaded, job, 1)) == whole[23:]
+    assert list(split_rows(loaded, job, 3)) == []
+
+
+def test_batches_do_not_change_summaries(runs, make_job):
+    loaded = load(runs / "ht", "best", CPU)
+    job = make_job(loaded, beam=3)
+    alone = list(split_rows(loaded, job._replace(batch_tokens=1)))
+    together = list(split_rows(loaded, job._replace(batch_tokens=5_000)))
+    assert [row.summary for row in alone] == [row.summary for row in together]
+
+
+@pytest.mark.parametrize("model", ["ht", "ft"])
+def test_attention_is_that_of_what_was_written(model, runs, make_job, monkeypatch):
+    """Summaries of other lengths in the batch change nothing."""
+    loaded = load(runs / model, "best", CPU)
+    job = make_job(loaded)
+    written = [[20, 30, 40, 50, 60], [7], [9, 8]]
+
+    def attention_of(rows):
+        found = [Found(written[row], -1.0, -1.0) for row in rows]
+        monkeypatch.setattr("wikisum.models.decoding.summarize.beam_search", lambda *_: found)
+        return [
+            w.attention for w in summaries(loaded, job.reader.batch(np.array(rows)), job.search)
+        ]
+
+    for row, together in enumerate(attention_of([0, 1, 2])):
+        assert together == pytest.approx(attention_of([row])[0], abs=1e-5)
+        assert sum(together) == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["s.jsonl", "s.parquet"])
+def test_a_killed_run_goes_on_to_the_same_file(name, runs, make_job, tmp_path):
+    loaded = load(runs / "ht", "best", CPU)
+    job = make_job(loaded, beam=1)
+    rows = list(split_rows(loaded, job))
+    groups = [30, len(rows) - 30]  # as if the split had two row groups
+    key = job_key(loaded, job)
+
+    def rows_from(group):
+        return iter(rows[sum(groups[:group]) :])
+
+    def killed(group):
+        yield from rows[:41]
+        raise KeyboardInterrupt
+
+    whole, cut = tmp_path / "whole" / name, tmp_path / "cut" / name
+    assert write_summaries(whole, key, groups, rows_from) == len(rows)
+    with pytest.raises(KeyboardInterrupt):
+        write_summaries(cut, key, groups, killed)
+    assert not cut.exists()
+    asked = []
+
+    def going_on(group):
+        asked.append(group)
+        return rows_from(group)
+
+    assert write_summaries(cut, key, groups, going_on) == len(rows)
+    assert asked == [1]
+    assert cut.read_bytes() == whole.read_bytes()
+    assert [p.name for p in cut.parent.iterdir()] == [name]
+
+
+def test_a_row_that_was_cut_off_is_written_again(runs, make_job, tmp_path):
+    loaded = load(runs / "ht", "best", CPU)
+    rows = list(split_rows(loaded, make_job(loaded, beam=1)))[:6]
+    asked = []
+
+    def rows_from(group, count=6):
+        asked.append(group)
+        yield from rows[2 * group : count]
+        if count < 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_summaries(tmp_path / "s.jsonl", "key", [2, 2, 2], lambda group: rows_from(group, 4))
+    (part,) = tmp_path.iterdir()
+    part.write_bytes(part.read_bytes()[:-5])
+    write_summaries(tmp_path / "s.jsonl", "key", [2, 2, 2], rows_from)
+    assert asked == [0, 1]
+    found = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in found] == [row.id for row in rows]
+
+
+def test_the_key_changes_with_what_decides_the_rows(runs, make_job, topics, tmp_path):
+    loaded = load(runs / "ht", "best", CPU)
+    jobs = [make_job(loaded, beam=beam) for beam in (1, 2)]
+    keys = {job_key(loaded, job) for job in jobs}
+    keys.add(job_key(load(runs / "ht", "2", CPU), jobs[0]))
+    keys.add(job_key(load(runs / "ht", "best", CPU, "bf16"), jobs[0]))
+    longer = dataclasses.replace(jobs[0].reader.source, source_tokens=3_000)
+    reader = SplitReader(split_shards(str(topics), "test"), jobs[0].reader.model, longer)
+    keys.add(job_key(loaded, jobs[0]._replace(reader=reader)))
+    assert len(keys) == 5
+
+
+def test_the_key_changes_with_the_shards(runs, topics, tmp_path):
+    loaded = load(runs / "ht", "best", CPU)
+    settings = loaded.chosen.settings
+    path = tmp_path / "test-00000-of-00001.parquet"
+    keys = set()
+    for compression in ("zstd", "none"):  # as if another build had as many rows
+        table = pq.read_table(topics / "examples" / path.name)
+        pq.write_table(table, path, compression=compression)
+        reader = SplitReader(split_shards(str(tmp_path), "test"), settings.model, settings.source)
+        keys.add(job_key(loaded, Job(reader, SearchSettings(), 1_000)))
+    assert len(keys) == 2
+
+
+def own_example(*texts):
+    paragraphs = [{"text": text, "document": 0} for text in texts]
+    return {"id": "1", "title": "A Mill", "paragraphs": paragraphs, "documents": [{"url": "a.txt"}]}
+
+
+def test_own_paragraphs_are_summarised(runs):
+    loaded = load(runs / "ft", "average", CPU)
+    search = SearchSettings(beam=2, max_tokens=6)
+    row = own_summary(loaded, own_example("It is old.", "White."), SourceSettings(), search)
+    assert [p.text for p in row.paragraphs] == ["It is old.", "White."]
+    assert row.paragraphs[0].document_url == "a.txt"
+    assert (row.lead, row.lead_log_prob) == ("", None)
+    with pytest.raises(ValueError, match="no paragraph"):
+        own_summary(loaded, own_example(), SourceSettings(), search)
+
+
+def test_own_paragraphs_follow_a_graph_of_their_own(runs):
+    loaded = load(runs / "graph", "last", CPU)
+    example = own_example("It is old.", "White.", "The mill is old.", "It fell.")
+    search = SearchSettings(beam=1, max_tokens=4)
+
+    def row(weight, paragraphs=4):
+        edges = Edges([0, 0, 1], [1, 2, 3], [1.0, weight, 1.0])
+        return own_summary(loaded, example, SourceSettings(paragraphs), search, edges)
+
+    assert row(0.5).log_prob == row(0.5).log_prob != row(9.0).log_prob
+    assert row(9.0, paragraphs=2).log_prob == row(0.5, paragraphs=2).log_prob  # edge is cut off
+    with pytest.raises(ValueError, match="similarity graph"):
+        own_summary(loaded, example, SourceSettings(), search)
+
+
+def test_sampling_goes_through(runs, make_job):
+    loaded = load(runs / "ht", "last", CPU)
+    job = make_job(loaded, sample=True, top_k=5)
+    batch = job.reader.batch(torch.arange(4).numpy())
+    one, other = (summaries(loaded, batch, job.search) for _ in range(2))
+    assert [s.text for s in one] == [s.text for s in other]
+
+
+class TestCommand:
+    def test_a_split_goes_to_a_file(self, runs, tmp_path, capsys):
+        out = tmp_path / "test.jsonl"
+        words = ["summarize", "--run", str(runs / "ht"), "--split", "test"]
+        assert main([*words, "--beam", "1", "--max-tokens", "5", "--out", str(out)]) == 0
+        rows = [json.loads(line) for line in out.read_text().splitlines()]
+        assert len(rows) == 60
+        assert rows[0]["settings"]["beam"] == 1
+        assert "60 summaries" in capsys.readouterr().out
+
+    def test_scores_of_the_best_checkpoints_are_averaged(self, runs, tmp_path, capsys):
+        out, scores = tmp_path / "test.jsonl", tmp_path / "scores"
+        words = ["--beam", "1", "--max-tokens", "5", "--out", str(out)]
+        run = ["--run", str(runs / "ht"), "--split", "test"]
+        assert main(["summarize", *run, "--checkpoint", "each", *words]) == 0
+        files = sorted(map(str, tmp_path.glob("test.step-*.jsonl")))
+        assert len(files) == 2
+        ask = ["evaluate", "summaries", "--mean", *files, "--samples", "10", "--out", str(scores)]
+        assert main(ask) == 0
+        systems = json.loads((scores / "evaluation.json").read_text())["systems"]
+        values = [system["figures"]["rouge1"]["value"] for system in systems]
+        assert systems[2]["name"] == "mean of 2"
+        assert values[2] == pytest.approx((values[0] + values[1]) / 2)
+        assert main(["evaluate", "summaries", "--mean", files[0]]) == 2
+
+    def test_more_is_read_than_was_trained_on(self, runs, tmp_path):
+        run = ["summarize", "--run", str(runs / "ht"), "--split", "test", "--max-tokens", "3"]
+        read = []
+        for number, more in enumerate(["2", "5"]):
+            out = tmp_path / f"{number}.jsonl"
+            assert main([*run, "--max-paragraphs", more, "--out", str(out)]) == 0
+            rows = [json.loads(line) for line in out.read_text().splitlines()]
+            read.append({len(row["paragraphs"]) for row in rows})
+        assert read == [{2}, {5}]
+
+    def test_own_documents(self, runs, tmp_path, capsys):
+        text = tmp_path / "a.txt"
+        text.write_text("It rained over that town for nine long days in 1850.\nx\n")
+        page = tmp_path / "b.html"
+        page.write_text("<p>The mill was sold to the town for ninety shillings in 1874.</p>")
+        words = ["summarize", "--run", str(runs / "ht"), "--title", "The mill", "--max-tokens", "5"]
+        out = tmp_path / "own.jsonl"
+        assert main([*words, "--text", str(text), str(page), "--out", str(out)]) == 0
+        (row,) = map(json.loads, out.read_text().splitlines())
+        assert capsys.readouterr().out.strip() == row["summary"].strip()
+        assert [p["document_url"] for p in row["paragraphs"]] == [str(page), str(text)]  # by title
+
+    @pytest.mark.parametrize("graph", ["similarity", "discourse"])
+    def test_own_documents_for_a_model_with_a_graph(
+        self, graph, runs, tmp_path, capsys, monkeypatch
+    ):
+        text = tmp_path / "a.txt"
+        text.write_text("The mill was built of granite.\nThen the mill was sold to the town.\n")
+        run = tmp_path / "run"
+        shutil.copytree(runs / "graph", run)
+        state = torch.load(run / "last.pt", weights_only=True)
+        state["settings"]["model"]["graph"] = graph
+        torch.save(state, run / "last.pt")
+        words = [
+            "--run",
+            str(run),
+            "--checkpoint",
+            "last",
+            "--title",
+            "A mill",
+            "--text",
+            str(text),
+        ]
+        assert main(["summarize", *words, "--max-tokens", "3"]) == 0
+        if graph == "discourse":
+            text.write_text("Another mill stood by the bridge until it burned down.\n")
+            monkeypatch.setattr("wikisum.graphs.entities.MODELS", ("no_such_model", "nor_this"))
+            recogniser.cache_clear()
+            assert main(["summarize", *words, "--max-tokens", "3"]) == 1
+            assert "no spaCy model" in capsys.readouterr().err
+
+    def test_subwords_of_another_vocabulary_are_told_apart(self, runs, topics, tmp_path, capsys):
+        data = tmp_path / "data"
+        shutil.copytree(topics, data)
+        vocab = data / "vocab" / "wikisum.model"
+        vocab.write_bytes(vocab.read_bytes() + b"\n")
+        words = ["summarize", "--run", str(runs / "ht"), "--split", "test", "--data", str(data)]
+        out = tmp_path / "out.jsonl"
+        short = ["--max-tokens", "2", "--beam", "1", "--out", str(out)]
+        assert main([*words, *short]) == 2
+        assert "another vocabulary" in capsys.readouterr().err
+        assert not out.exists()
+        vocab.unlink()  # shards alone are taken as they are
+        assert main([*words, *short]) == 0
+
+    @pytest.mark.parametrize(
+        ("words", "code", "message"),
+        [
+            (["--run", "nowhere", "--split", "test"], 2, "nowhere"),
+            (["--split", "dev"], 2, "no dev shard"),
+            (["--text", "nowhere.txt", "--title", "T"], 2, "nowhere.txt"),
+            (["--text", "nowhere.txt"], 2, "--title"),
+            (["--text", "EMPTY", "--title", "T", "--data", "x"], 2, "--data is for --split"),
+            (["--split", "test", "--title", "T"], 2, "--title is for --text"),
+            (["--split", "test", "--out", "."], 2, "--out . is a folder"),
+            (["--split", "test", "--beam", "0"], 2, "--beam"),
+            (["--split", "test", "--text", "x"], 2, "not allowed with"),
+            (["--split", "test", "--checkpoint", "first"], 2, "--checkpoint"),
+            (["--text", "ftp://example.org/x", "--title", "T"], 2, "ftp://example.org/x"),
+            (["--text", "EMPTY", "--title", "T"], 1, "EMPTY"),
+        ],
+    )
+    def test_a_wrong_call_is_one_line(
+        self, words, code, message, runs, tmp_path, capsys, monkeypatch
+    ):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "EMPTY").write_text("")
+        given = [] if "--run" in words else ["--run", str(runs / "ht")]
+        assert main(["summarize", *given, *words]) == code
+        error = capsys.readouterr().err
+        assert message in error
+        assert len(error.strip().splitlines()) == 1

@@ -1,0 +1,78 @@
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from wikisum.models.decoding.summary_files import (
+    BadSummaries,
+    ReadParagraph,
+    count_summaries,
+    read_summaries,
+)
+
+ROW = {
+    "id": "a1",
+    "title": "Tavin Bridge",
+    "lead": "An iron bridge.",
+    "summary": "A bridge.",
+    "score": -0.5,
+    "log_prob": -3.0,
+    "tokens": 4,
+    "lead_tokens": 6,
+    "lead_log_prob": -12.0,
+    "model": "ht",
+    "run": "f00d",
+    "settings": {"beam": 5},
+    "paragraphs": [
+        {"text": "It is a bridge.", "document_url": "http://a.example/", "attention": 1}
+    ],
+}
+
+
+def lines(path, *rows):
+    path.write_text("".join(r if isinstance(r, str) else json.dumps(r) + "\n" for r in rows))
+    return path
+
+
+def test_json_lines_and_parquet_hold_the_same(tmp_path):
+    bare = {name: ROW[name] for name in ("id", "title", "lead", "summary")} | {"id": "a2"}
+    text = lines(tmp_path / "s.jsonl", ROW, "\n", bare)
+    pq.write_table(pa.Table.from_pylist([ROW, bare]), tmp_path / "s.parquet")
+    found = list(read_summaries(text))
+    assert found == list(read_summaries(tmp_path / "s.parquet"))
+    assert found[0].paragraphs == (ReadParagraph("It is a bridge.", "http://a.example/", 1),)
+    assert (found[0].lead_log_prob, found[0].settings) == (-12.0, {"beam": 5})
+    assert (found[1].tokens, found[1].paragraphs) == (None, ())
+    assert count_summaries(text) == count_summaries(tmp_path / "s.parquet") == 2
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ('{"id": "a2", "ti\n', "line 2: is no JSON"),
+        ("[]\n", "line 2: is no object"),
+        ({**ROW, "summary": None}, "line 2: has no summary"),
+        ({**ROW, "lead": 7}, "line 2: lead is 7"),
+        ({**ROW, "lead_log_prob": float("nan")}, "line 2: lead_log_prob is nan"),
+        ({**ROW, "tokens": True}, "line 2: tokens is True"),
+        ({**ROW, "paragraphs": "text"}, "line 2: paragraphs is no list"),
+        ({**ROW, "paragraphs": [{"text": 1}]}, "line 2: paragraph 0 has no text"),
+        ({**ROW, "paragraphs": [{"text": "", "attention": "1"}]}, "line 2: paragraph 0 has an odd"),
+    ],
+)
+def test_a_bad_row_is_named(tmp_path, bad, message):
+    path = lines(tmp_path / "s.jsonl", ROW, bad)
+    with pytest.raises(BadSummaries) as told:
+        list(read_summaries(path))
+    assert f"{path}: {message}" in str(told.value)
+
+
+def test_bytes_that_are_no_text_and_broken_parquet_are_named(tmp_path):
+    (tmp_path / "s.jsonl").write_bytes(b'{"id": "\xff"}\n')
+    with pytest.raises(BadSummaries, match=r"s\.jsonl: line 1: is no JSON"):
+        list(read_summaries(tmp_path / "s.jsonl"))
+    (tmp_path / "s.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(BadSummaries, match=r"s\.parquet: is no whole Parquet file"):
+        list(read_summaries(tmp_path / "s.parquet"))
+    assert count_summaries(tmp_path / "s.parquet") == 0
