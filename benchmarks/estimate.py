@@ -23,8 +23,10 @@ from typing import Any
 
 import psutil
 
-from wikisum.pipeline import build, join_pages, want_pages
+from wikisum.pipeline import build
 from wikisum.pipeline.cli import main as wikisum
+from wikisum.pipeline.examples import join as join_pages
+from wikisum.pipeline.wanted import want as want_pages
 
 STAGES = {
     "read_articles": "articles", "want_pages": "wanted", "make_pages": "scan",

@@ -30,7 +30,7 @@ from benchmarks.locate import CODE
 from benchmarks.scan_crawl import Body, members, read_pages, write_crawl
 from benchmarks.scan_stages import LOOPS, loop_seconds, step_seconds
 from tests.builders import LEAD, dump
-from wikisum.pipeline.filter_urls import FILTER
+from wikisum.pipeline.wanted.url_filter import FILTER
 
 FILES = 4
 WANTED_SHARE = 20  # one of so many, in the second crawl

@@ -23,9 +23,9 @@ from wikisum.crawl.paragraphs import drop_reason, split_long
 from wikisum.crawl.url_filter import UrlFilter
 from wikisum.crawl.urls import canonical_url
 from wikisum.crawl.warc.warc import Capture, read_captures
-from wikisum.pipeline.filter_urls import is_wanted, load_filter
+from wikisum.pipeline.engine.shards import ShardWriter
 from wikisum.pipeline.records import DOCUMENT, Document
-from wikisum.pipeline.shards import ShardWriter
+from wikisum.pipeline.wanted.url_filter import is_wanted, load_filter
 
 LANGUAGE = "en"
 

@@ -31,14 +31,14 @@ from wikisum.crawl.errors import BadPage, BadUrl
 from wikisum.crawl.extract.page_fields import PageFields, read_fields
 from wikisum.crawl.urls import canonical_url, is_wikipedia
 from wikisum.crawl.warc.warc import Capture, read_captures
-from wikisum.pipeline import files
-from wikisum.pipeline.array_files import read_arrays, write_arrays
 from wikisum.pipeline.cli import main as wikisum
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.arrays import read_arrays, write_arrays
+from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.options import RemoteSettings, SearchSettings
-from wikisum.pipeline.plan_scan import FileShare
-from wikisum.pipeline.progress import Ticker
-from wikisum.pipeline.remote import Access
-from wikisum.pipeline.search_pages import FindCandidates, StoredStatistics
+from wikisum.pipeline.pages.plan import FileShare
+from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.search.pages import FindCandidates, StoredStatistics
 from wikisum.ranker.search.clone_sketch import clone_scores, section_sketches, sketch
 from wikisum.ranker.search.phrases import WordHashes, build_index, prefix_hashes, search_terms
 from wikisum.ranker.search.query_index import PartBuilder, QueryIndex, merge

@@ -26,8 +26,8 @@ import numpy as np
 import psutil
 
 from wikisum.crawl.urls import canonical_url, url_key
-from wikisum.pipeline.filter_urls import FILTER, KEYS_FOLDER, BuildFilter, load_filter
-from wikisum.pipeline.progress import Ticker
+from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.wanted.url_filter import FILTER, KEYS_FOLDER, BuildFilter, load_filter
 
 FILES = 560
 LOOKUPS = 1_000_000

@@ -11,17 +11,21 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from wikisum.crawl.wikipedia.dump import dump_language, open_dump
-from wikisum.pipeline import files, report
-from wikisum.pipeline.build_crawl import access_of
+from wikisum.pipeline.articles.dump import ReadDump, is_index, plan_parts
+from wikisum.pipeline.articles.original import ReadWikisum, is_original, pair_files
 from wikisum.pipeline.build_pages import make_pages
-from wikisum.pipeline.card import CARD, write_card
-from wikisum.pipeline.encode_subwords import MODEL, EncodeShard, TrainVocab
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.manifest import write_manifest
+from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.provenance import metadata_of, origin_of
+from wikisum.pipeline.engine.run import Job, Stage, run_parts, run_stage
+from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.errors import JobFailed
-from wikisum.pipeline.files import InputFile
-from wikisum.pipeline.filter_urls import KEYS_FOLDER
-from wikisum.pipeline.join_pages import SIZES_FOLDER, JoinPages
-from wikisum.pipeline.link_paragraphs import LinkShard
-from wikisum.pipeline.manifest import write_manifest
+from wikisum.pipeline.examples.join import SIZES_FOLDER, JoinPages
+from wikisum.pipeline.examples.link import LinkShard
+from wikisum.pipeline.examples.subwords import MODEL, EncodeShard, TrainVocab
+from wikisum.pipeline.locate.stage import access_of
 from wikisum.pipeline.options import (
     SPLIT_TENTHS,
     ArticleSettings,
@@ -29,14 +33,11 @@ from wikisum.pipeline.options import (
     RemoteSettings,
     Settings,
 )
-from wikisum.pipeline.origin import metadata_of, origin_of
-from wikisum.pipeline.progress import Ticker
-from wikisum.pipeline.read_articles import ReadDump, is_index, plan_parts
-from wikisum.pipeline.read_wikisum import ReadWikisum, is_original, pair_files
 from wikisum.pipeline.records import SPLITS
-from wikisum.pipeline.run import Job, Stage, run_parts, run_stage
-from wikisum.pipeline.want_pages import WantPages
-from wikisum.pipeline.workspace import StageResult
+from wikisum.pipeline.report import report
+from wikisum.pipeline.report.card import CARD, write_card
+from wikisum.pipeline.wanted.url_filter import KEYS_FOLDER
+from wikisum.pipeline.wanted.want import WantPages
 
 JOINED, LINKED, EXAMPLES = ".work/joined", ".work/linked", "examples"
 ARTICLES_PER_SHARD = 4096

@@ -4,15 +4,15 @@ wanted/ -> crawls on a server (build_crawl), whole crawl files (build_scan), and
 them gave the live web (build_live) -> documents/
 """
 
-from wikisum.pipeline.build_crawl import FETCH_OUTPUTS, LOCATE_OUTPUTS, fetch_pages, locate_pages
-from wikisum.pipeline.build_live import LIVE_SCAN_OUTPUTS, documents_key, live_pages
-from wikisum.pipeline.build_scan import SCAN_OUTPUTS, scan_pages
+from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.run import Job
+from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.errors import JobFailed
-from wikisum.pipeline.files import InputFile
+from wikisum.pipeline.live.stage import LIVE_SCAN_OUTPUTS, documents_key, live_pages
+from wikisum.pipeline.locate.stage import FETCH_OUTPUTS, LOCATE_OUTPUTS, fetch_pages, locate_pages
 from wikisum.pipeline.options import PAGE_STAGES, LiveSettings, Settings
-from wikisum.pipeline.remote import Access
-from wikisum.pipeline.run import Job
-from wikisum.pipeline.workspace import StageResult
+from wikisum.pipeline.pages.stage import SCAN_OUTPUTS, scan_pages
+from wikisum.pipeline.remote.access import Access
 
 
 def make_pages(

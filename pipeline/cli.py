@@ -47,7 +47,7 @@ class Commands:
             # workers share the cores among themselves; one thread each keeps sums in one order too
             os.environ.setdefault("OMP_NUM_THREADS", "1")
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-            from wikisum.pipeline import files
+            from wikisum.pipeline.engine import files
 
             files.set_beam_flags(beam_flags)
             return run(args, beam_flags)
@@ -73,7 +73,9 @@ class Commands:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from wikisum.pipeline import cli_build, cli_train, cli_web
+    from wikisum.pipeline.commands import build as cli_build
+    from wikisum.pipeline.commands import evaluate as cli_train
+    from wikisum.pipeline.commands import search as cli_web
 
     parser = _Parser(prog="wikisum", description=__doc__, allow_abbrev=False)
     commands = Commands(parser)

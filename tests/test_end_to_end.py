@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.conftest import GOLDEN
-from wikisum.pipeline import validate
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.records import DROPPED, EXAMPLE
+from wikisum.pipeline.validate import validate
 
 SAMPLE = [
     "build",
@@ -160,7 +160,8 @@ def rows_of(folder: Path) -> list[tuple]:
 @pytest.mark.slow
 def test_crawl_files_in_parts_give_the_same_bytes(built, tmp_path, monkeypatch):
     from wikisum.crawl.warc.borders import records_of
-    from wikisum.pipeline import crawl_records, plan_scan
+    from wikisum.pipeline.pages import plan as plan_scan
+    from wikisum.pipeline.pages import read_records as crawl_records
 
     monkeypatch.setattr(plan_scan, "LEAST_BYTES", 5_000)
     small = functools.partial(records_of, certain_bytes=1_000)

@@ -8,13 +8,14 @@ import pytest
 from tests import tfrecords
 from tests.builders import dump, gzipped, warc_record
 from tests.conftest import GOLDEN
-from wikisum.pipeline import sample_inputs, sample_pages
 from wikisum.pipeline.cli import main
-from wikisum.pipeline.files import expand
+from wikisum.pipeline.engine.files import expand
+from wikisum.pipeline.estimate import sample_articles as sample_inputs
+from wikisum.pipeline.estimate import sample_pages
+from wikisum.pipeline.estimate.rates import Assumptions
+from wikisum.pipeline.estimate.sample_articles import sample_articles
 from wikisum.pipeline.options import ArticleSettings, RemoteSettings, Settings
-from wikisum.pipeline.rates import Assumptions
-from wikisum.pipeline.remote import Access
-from wikisum.pipeline.sample_inputs import sample_articles
+from wikisum.pipeline.remote.access import Access
 
 SAMPLE = [
     "build", "--articles", str(GOLDEN / "sample.xml.bz2"), "--warcs", str(GOLDEN / "sample-*.gz"),

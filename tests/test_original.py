@@ -17,7 +17,7 @@ from wikisum.crawl.wikipedia.dump import read_pages
 from wikisum.crawl.wikipedia.wikitext import parse_article
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.records import DROPPED
-from wikisum.pipeline.validate import validate
+from wikisum.pipeline.validate.validate import validate
 
 SHARDS = 10
 ASCII = set(string.ascii_letters + string.digits)

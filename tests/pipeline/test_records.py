@@ -4,8 +4,8 @@ import pytest
 
 from tests.builders import article, document
 from wikisum.pipeline import records
-from wikisum.pipeline.files import AtomicFile, expand
-from wikisum.pipeline.shards import ShardWriter, read_rows
+from wikisum.pipeline.engine.files import AtomicFile, expand
+from wikisum.pipeline.engine.shards import ShardWriter, read_rows
 
 EXAMPLE = records.Example(
     "a" * 16,

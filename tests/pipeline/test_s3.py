@@ -12,8 +12,8 @@ import pytest
 
 from tests.conftest import GOLDEN
 from tests.fake_crawl import CRAWL, lay_out
-from wikisum.pipeline import files
 from wikisum.pipeline.cli import main
+from wikisum.pipeline.engine import files
 
 pytest.importorskip("boto3")
 

@@ -1,0 +1,161 @@
+"""Dump -> `articles/`: every part of the dump is read, parsed and written by one worker."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import quote
+
+from wikisum.crawl.errors import BadArticle
+from wikisum.crawl.titles import article_id, normalise_title, split_of
+from wikisum.crawl.wikipedia.dump import (
+    Page,
+    bz2_stream_offsets,
+    index_offsets,
+    open_dump,
+    read_pages,
+    read_streams,
+)
+from wikisum.crawl.wikipedia.wikitext import parse_article
+from wikisum.pipeline.articles.shard import STAGE, ArticleShard, is_selected
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.workspace import PartResult
+from wikisum.pipeline.options import ArticleSettings
+from wikisum.pipeline.records import Article, Dropped, Section
+
+PART_BYTES = 16 << 20
+_UNINDEXED_SCAN_BYTES = 1 << 20
+
+
+class DumpRange(NamedTuple):
+    """Bytes [start, end) of a dump file; all of it, from its head on, if `start` is None."""
+
+    name: str
+    path: str
+    start: int | None
+    end: int | None
+    work: int
+
+
+def is_index(file: InputFile) -> bool:
+    """Whether a file is the index of a multistream dump, by the name that all of them bear."""
+    return "-index" in file.name and ".txt" in file.name
+
+
+def plan_parts(inputs: list[InputFile], limit: int | None) -> list[list[DumpRange]]:
+    """What each part reads: about PART_BYTES of whole bz2 streams, or a whole file.
+
+    With a limit one part reads on, in order, until it has enough. An index stands for the dump
+    file whose name it shares up to `-index`; without one the streams of a bz2 file are searched.
+    """
+    index_by_stem = {f.name.split("-index")[0]: f for f in inputs if is_index(f)}
+    ranges: list[DumpRange] = []
+    for file in (f for f in inputs if not is_index(f)):
+        index = index_by_stem.get(file.name.split(".xml")[0])
+        ranges.extend(_ranges(file, index) if limit is None else [_whole(file)])
+    return [ranges] if limit is not None else [[r] for r in ranges]
+
+
+def _whole(file: InputFile) -> DumpRange:
+    return DumpRange(file.name, file.path, None, None, file.size_bytes)
+
+
+def _ranges(file: InputFile, index: InputFile | None) -> list[DumpRange]:
+    if index is not None:
+        with files.open_input(index.path) as raw:
+            offsets = [0, *index_offsets(raw)]
+    elif file.size_bytes > _UNINDEXED_SCAN_BYTES and not files.is_remote(file.path):
+        with files.open_input(file.path) as raw:
+            offsets = bz2_stream_offsets(raw)
+    else:
+        return [_whole(file)]
+    bounds: list[int] = []
+    for offset in sorted(set(offsets)):
+        if offset < file.size_bytes and (not bounds or offset - bounds[-1] >= PART_BYTES):
+            bounds.append(offset)
+    if len(bounds) < 2:
+        return [_whole(file)]
+    ends = [*bounds[1:], file.size_bytes]
+    return [
+        DumpRange(file.name, file.path, start, end, end - start)
+        for start, end in zip(bounds, ends, strict=True)
+    ]
+
+
+def _read(part: DumpRange) -> Iterator[Page | BadArticle]:
+    with files.open_input(part.path) as raw:
+        if part.start is None:
+            yield from read_pages(open_dump(raw))
+        else:
+            yield from read_streams(raw, part.start, part.end)
+
+
+@dataclass(frozen=True)
+class ReadDump:
+    """One part of the dump -> one shard of `articles/` and one of `dropped/`."""
+
+    out: str
+    part_count: int
+    settings: ArticleSettings
+    language: str
+    metadata: dict[str, str]
+    ticker: Ticker
+
+    def __call__(self, index: int, ranges: list[DumpRange]) -> PartResult:
+        with ArticleShard(
+            self.out, index, self.part_count, self.settings, self.metadata, self.ticker
+        ) as shard:
+            for part in ranges:
+                for page in _read(part):
+                    if shard.is_full:
+                        break
+                    self._take(page, part, shard)
+                self.ticker.add(work=part.work)
+        return shard.result({"language": self.language})
+
+    def _take(self, page: Page | BadArticle, part: DumpRange, shard: ArticleShard) -> None:
+        shard.counts["pages_in"] += 1
+        try:
+            if isinstance(page, BadArticle):
+                raise page
+            if skip := self._skip(page):
+                shard.counts[f"skipped_{skip}"] += 1
+                return
+            article, bad = self._article(page)
+        except BadArticle as error:
+            shard.drop(_dropped(page, part, error))
+            return
+        shard.write(article, bad, part.name)
+
+    def _skip(self, page: Page) -> str | None:
+        """Why a page of the dump is no article to take at all."""
+        if page.namespace != 0:
+            return "namespace"
+        if page.redirect is not None:
+            return "redirect"
+        return None if is_selected(page.title, self.settings) else "not_selected"
+
+    def _article(self, page: Page) -> tuple[Article, list[tuple[str, str]]]:
+        parsed = parse_article(page.title, page.text)
+        title = normalise_title(page.title)
+        return Article(
+            id=article_id(title),
+            title=title,
+            url=f"https://{self.language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}",
+            lead=parsed.lead,
+            sections=[Section(*s) for s in parsed.sections],
+            citations=parsed.citations,
+            split=split_of(title, self.settings.fractions),
+        ), parsed.bad_citations
+
+
+def _dropped(page: Page | BadArticle, part: DumpRange, error: BadArticle) -> Dropped:
+    if isinstance(page, BadArticle):
+        return Dropped(
+            "record", None, None, STAGE, error.reason, part.name, page.offset, str(error)
+        )
+    name = f"{page.title}: {error}"
+    return Dropped(
+        "article", article_id(page.title), None, STAGE, error.reason, part.name, page.offset, name
+    )

@@ -1,0 +1,200 @@
+"""What a build has done so far: one state file a stage, one a part, so that any run can go on.
+
+A stage's fingerprint stands for its settings, its inputs and all that stands before it. A stage
+whose fingerprint is recorded as finished is skipped; a part recorded under it is not redone.
+"""
+
+import contextlib
+import dataclasses
+import fcntl
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from wikisum import __version__
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.shards import ShardFile
+from wikisum.pipeline.errors import JobFailed
+
+WORK = ".work"
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """What one part of a stage wrote and counted; `facts` are small things later stages need.
+
+    `effort` counts what it cost, which another run with the same outcome may have cheaper.
+    """
+
+    files: list[ShardFile] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    effort: dict[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> bytes:
+        return json.dumps(dataclasses.asdict(self), sort_keys=True).encode()
+
+    @staticmethod
+    def from_json(data: bytes) -> "PartResult":
+        plain = json.loads(data)
+        return PartResult(**{**plain, "files": [ShardFile(*f) for f in plain["files"]]})
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """A finished stage: its files, counts, facts and effort over all parts."""
+
+    stage: str
+    fingerprint: str
+    files: list[ShardFile]
+    counts: dict[str, int]
+    facts: dict[str, Any]
+    seconds: float
+    effort: dict[str, int] = field(default_factory=dict)
+    skipped: bool = False
+
+    def paths(self, prefix: str) -> list[str]:
+        """The relative paths of its files that begin so."""
+        return [f.path for f in self.files if f.path.startswith(prefix)]
+
+
+def fingerprint(key: Mapping[str, Any]) -> str:
+    """16 hex digits that stand for the settings and inputs in `key` and for our version."""
+    text = json.dumps({"version": __version__, **key}, sort_keys=True, default=list)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def merge_parts(parts: Iterable[PartResult]) -> PartResult:
+    """The files of all parts, counts and effort added up, the first of each fact."""
+    result = PartResult()
+    counts: Counter[str] = Counter()
+    effort: Counter[str] = Counter()
+    for part in parts:
+        result.files.extend(part.files)
+        counts.update(part.counts)
+        effort.update(part.effort)
+        for name, value in part.facts.items():
+            result.facts.setdefault(name, value)
+    result.counts.update(sorted(counts.items()))
+    result.effort.update(sorted(effort.items()))
+    return result
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Where the parts of one stage of one fingerprint are recorded; goes to the workers."""
+
+    out: str
+    folder: str
+
+    def _path(self, index: int) -> str:
+        return files.join(self.folder, f"part-{index:05d}.json")
+
+    def record(self, index: int, result: PartResult) -> None:
+        files.write_bytes(self._path(index), result.to_json())
+
+    def forget(self, index: int) -> None:
+        """Have a part done again."""
+        files.delete(self._path(index))
+
+    def load(self, count: int) -> dict[int, PartResult]:
+        """What was recorded of the first `count` parts, those whose files are all there."""
+        there = {os.path.basename(path) for path in files.list_folder(self.folder)}
+        named = {i: os.path.basename(self._path(i)) for i in range(count)}
+        recorded = {i: self._read(i) for i, name in named.items() if name in there}
+        missing = missing_files(self.out, (f for part in recorded.values() for f in part.files))
+        return {i: part for i, part in recorded.items() if missing.isdisjoint(part.files)}
+
+    def _read(self, index: int) -> PartResult:
+        with files.open_input(self._path(index)) as file:
+            return PartResult.from_json(file.read())
+
+
+def missing_files(out: str, shards: Iterable[ShardFile]) -> set[ShardFile]:
+    """The files that are not there, or not of their size."""
+    path_by_shard = {shard: files.join(out, shard.path) for shard in shards}
+    sizes = files.sizes_bytes(path_by_shard.values())
+    return {s for s, path in path_by_shard.items() if sizes.get(path) != s.size_bytes}
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The output folder of a build."""
+
+    out: str
+
+    def path(self, *parts: str) -> str:
+        return files.join(self.out, *parts)
+
+    def work(self, *parts: str) -> str:
+        return files.join(self.out, WORK, *parts)
+
+    def parts(self, stage: str, key: str) -> Parts:
+        return Parts(self.out, self.work(f"{stage}-{key}"))
+
+    def finished(self, stage: str, key: str | None = None) -> StageResult | None:
+        """The stage's result if it is done (for this fingerprint) and its files are there."""
+        path = self.work(f"{stage}.json")
+        if not files.exists(path):
+            return None
+        with files.open_input(path) as file:
+            plain = json.load(file)
+        plain["files"] = [ShardFile(*f) for f in plain["files"]]
+        result = StageResult(**plain)
+        if key is not None and result.fingerprint != key:
+            return None
+        if missing_files(self.out, result.files):
+            return None
+        return dataclasses.replace(result, skipped=True)
+
+    def begin(self, stage: str, key: str, outputs: tuple[str, ...], part_count: int) -> list[int]:
+        """Clear what other settings left behind; give back the parts that are still to do."""
+        files.delete(self.path(MANIFEST))
+        files.delete(self.work(f"{stage}.json"))
+        parts = self.parts(stage, key)
+        done = parts.load(part_count)
+        keep = {self.path(f.path) for part in done.values() for f in part.files}
+        self._delete_outputs(outputs, keep)
+        if not files.is_remote(self.out):
+            files.delete_temporaries(self.out)
+        return [i for i in range(part_count) if i not in done]
+
+    def _delete_outputs(self, outputs: tuple[str, ...], keep: set[str]) -> None:
+        for prefix in outputs:
+            folder, start = os.path.split(self.path(prefix))
+            for path in files.list_folder(folder):
+                if os.path.basename(path).startswith(start) and path not in keep:
+                    files.delete(path)
+
+    def forget(self, stage: str, outputs: tuple[str, ...]) -> None:
+        """Delete what a stage made that is no part of this build."""
+        files.delete(self.work(f"{stage}.json"))
+        self._delete_outputs(outputs, set())
+
+    def finish(self, result: StageResult) -> None:
+        """Record the stage as done."""
+        plain = dataclasses.asdict(result)
+        del plain["skipped"]
+        files.write_bytes(self.work(f"{result.stage}.json"), json.dumps(plain, indent=1).encode())
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder for this process. Raises JobFailed if another run holds it."""
+        if files.is_remote(self.out):
+            yield
+            return
+        try:
+            os.makedirs(self.work(), exist_ok=True)
+        except OSError as error:
+            raise JobFailed(f"cannot make the folder {self.out}: {error.strerror}") from error
+        with open(self.work("lock"), "w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise JobFailed(f"another run is writing to {self.out}") from error
+            yield

@@ -1,0 +1,260 @@
+"""What a build would read, ask for, compute, shuffle and write, stage by stage. Pure functions."""
+
+import math
+from typing import NamedTuple
+
+from wikisum.pipeline.estimate.rates import Assumptions, Prices, Rates
+from wikisum.pipeline.estimate.volumes import ArticleSample, CrawlSample, Volumes, volumes
+from wikisum.pipeline.options import LiveSettings, Settings
+
+
+class StageCost(NamedTuple):
+    """What one stage takes. Shuffled bytes are those that go into groupings."""
+
+    stage: str
+    read_bytes: float = 0.0
+    requests: float = 0.0
+    cpu_seconds: float = 0.0
+    shuffle_bytes: float = 0.0
+    output_bytes: float = 0.0
+
+
+class Estimate(NamedTuple):
+    """A whole estimate, with the samples and figures that it stands on.
+
+    `live_seconds` pass while the web is asked politely.
+    """
+
+    volumes: Volumes
+    stages: list[StageCost]
+    total: StageCost
+    dollars: dict[str, float]
+    live_seconds: float
+    articles: ArticleSample
+    crawl: CrawlSample | None
+    rates: Rates
+    assumptions: Assumptions
+    prices: Prices
+
+
+def estimate(
+    articles: ArticleSample,
+    crawl: CrawlSample | None,
+    most_articles: int | None,
+    settings: Settings,
+    rates: Rates,
+    assumed: Assumptions,
+    prices: Prices,
+    live: LiveSettings | None = None,
+) -> Estimate:
+    """The estimate of a build of at most so many articles; `live` is how it asks the web."""
+    volume = volumes(articles, most_articles, crawl, settings, assumed, live is not None)
+    stages = stage_costs(volume, crawl, articles.is_original, settings, rates, assumed)
+    whole = total(stages)
+    paid = dollars(whole, prices)
+    seconds = live_seconds(volume, articles, live, assumed) if live else 0.0
+    return Estimate(volume, stages, whole, paid, seconds, articles, crawl, rates, assumed, prices)
+
+
+def live_seconds(
+    volume: Volumes, articles: ArticleSample, live: LiveSettings, assumed: Assumptions
+) -> float:
+    """How long it takes to ask the web: so many hosts at once, or the busiest host's pages in turn.
+
+    The busiest of the sampled articles is the busiest of all.
+    """
+    at_once = volume.asked_live * assumed.live_requests * assumed.live_seconds / live.concurrency
+    a_sampled_page = volume.asked_live / max(volume.wanted, 1)
+    more = volume.articles / max(articles.articles, 1)
+    in_turn = articles.busiest_host * more * a_sampled_page * assumed.live_requests
+    seconds = max(at_once, in_turn * (live.delay_seconds + assumed.live_seconds))
+    return seconds if live.max_seconds is None else min(seconds, live.max_seconds)
+
+
+def stage_costs(
+    volume: Volumes,
+    crawl: CrawlSample | None,
+    is_original: bool,
+    settings: Settings,
+    rates: Rates,
+    assumed: Assumptions,
+) -> list[StageCost]:
+    """What each stage takes, in the order in which they run."""
+    crawls = len(settings.locate.crawls)
+    costs = [_articles(volume, is_original, rates), _want(volume, rates)]
+    if crawls:
+        costs += [_locate(volume, crawls, rates, assumed), _fetch(volume, settings, rates, assumed)]
+    if crawl:
+        costs.append(_scan(volume, crawl, settings, rates, assumed))
+    if volume.asked_live:
+        costs += [_live(volume, rates, assumed), _live_scan(volume, settings, rates, assumed)]
+    costs += [
+        _examples(volume, rates),
+        StageCost("graphs", cpu_seconds=_linked_chars(volume, settings) / rates.linked_chars),
+        _vocab(volume, settings, rates, assumed),
+        _tokenize(volume, rates),
+        StageCost("report", cpu_seconds=volume.kept_chars / rates.reported_chars),
+    ]
+    return [c._replace(cpu_seconds=c.cpu_seconds + rates.stage_seconds) for c in costs]
+
+
+def _articles(volume: Volumes, is_original: bool, rates: Rates) -> StageCost:
+    seconds = volume.input_bytes / rates.dump_bytes + volume.markup_chars / rates.markup_chars
+    if is_original:
+        seconds = volume.input_bytes / rates.original_bytes
+    return StageCost(
+        "articles",
+        read_bytes=volume.input_bytes,
+        cpu_seconds=seconds,
+        output_bytes=volume.packed_bytes * rates.article_share,
+    )
+
+
+def _want(volume: Volumes, rates: Rates) -> StageCost:
+    return StageCost(
+        "wanted",
+        cpu_seconds=volume.wanted / rates.wanted_pages,
+        shuffle_bytes=volume.wanted * rates.wanted_shuffle_bytes,
+        output_bytes=volume.wanted * rates.wanted_row_bytes,
+    )
+
+
+def _locate(volume: Volumes, crawls: int, rates: Rates, assumed: Assumptions) -> StageCost:
+    """Blocks of an index are read once each, however many pages fall into one."""
+    blocks = assumed.index_blocks * -math.expm1(-volume.wanted / assumed.index_blocks) * crawls
+    return StageCost(
+        "locate",
+        read_bytes=blocks * assumed.index_block_bytes,
+        requests=blocks,
+        cpu_seconds=volume.wanted * crawls / rates.index_urls,
+        shuffle_bytes=volume.wanted * rates.wanted_shuffle_bytes,
+    )
+
+
+def _fetch(volume: Volumes, settings: Settings, rates: Rates, assumed: Assumptions) -> StageCost:
+    return StageCost(
+        "fetch",
+        read_bytes=volume.found * assumed.record_bytes,
+        requests=volume.found * assumed.requests_a_page,
+        cpu_seconds=_extraction(volume, settings, rates) * _crawled_share(volume),
+        output_bytes=_documents(volume, rates) * _crawled_share(volume),
+    )
+
+
+def _scan(
+    volume: Volumes, crawl: CrawlSample, settings: Settings, rates: Rates, assumed: Assumptions
+) -> StageCost:
+    """Whole files; if a crawl is looked up too, its pages are counted there."""
+    own_share = 0.0 if settings.locate.crawls else _crawled_share(volume)
+    seconds = volume.crawl_bytes / rates.crawl_bytes + volume.crawl_records / rates.crawl_records
+    remote_share = crawl.remote_files / max(crawl.files, 1)
+    return StageCost(
+        "scan",
+        read_bytes=volume.crawl_bytes,
+        requests=volume.crawl_bytes * remote_share / assumed.range_bytes,
+        cpu_seconds=seconds + _extraction(volume, settings, rates) * own_share,
+        output_bytes=_documents(volume, rates) * own_share,
+    )
+
+
+def _live(volume: Volumes, rates: Rates, assumed: Assumptions) -> StageCost:
+    size_bytes = volume.found_live * assumed.record_bytes
+    return StageCost(
+        "live",
+        read_bytes=size_bytes,
+        requests=volume.asked_live * assumed.live_requests,
+        cpu_seconds=volume.asked_live / rates.live_pages,
+        output_bytes=size_bytes,
+    )
+
+
+def _live_scan(
+    volume: Volumes, settings: Settings, rates: Rates, assumed: Assumptions
+) -> StageCost:
+    size_bytes = volume.found_live * assumed.record_bytes
+    own_share = 1.0 - _crawled_share(volume)
+    return StageCost(
+        "live-scan",
+        read_bytes=size_bytes,
+        cpu_seconds=size_bytes / rates.crawl_bytes
+        + _extraction(volume, settings, rates) * own_share,
+        output_bytes=_documents(volume, rates) * own_share,
+    )
+
+
+def _crawled_share(volume: Volumes) -> float:
+    """The share of the pages that were had which come out of crawls, not from the web."""
+    return volume.found / ((volume.found + volume.found_live) or 1.0)
+
+
+def _extraction(volume: Volumes, settings: Settings, rates: Rates) -> float:
+    html_speed: float = getattr(rates, f"{settings.scan.extractor}_bytes")
+    return volume.html_bytes / html_speed + volume.text_bytes / rates.text_bytes
+
+
+def _documents(volume: Volumes, rates: Rates) -> float:
+    """Bytes of the documents, and of the rows of those pages that gave none."""
+    had = volume.found + volume.found_live
+    without = (had - volume.documents) * rates.dropped_row_bytes
+    return volume.chars * rates.document_char_bytes + without
+
+
+def _examples(volume: Volumes, rates: Rates) -> StageCost:
+    """A page is grouped by its URL, then with its article; the example is by its shard."""
+    in_examples = volume.packed_bytes * volume.examples / max(volume.articles, 1)
+    shuffled = (
+        volume.packed_bytes
+        + 2 * volume.chars * rates.document_char_bytes
+        + volume.wanted * rates.joined_shuffle_bytes
+        + in_examples
+        + volume.kept_chars * rates.document_char_bytes
+    )
+    return StageCost(
+        "examples",
+        cpu_seconds=volume.chars / rates.compared_chars + shuffled / rates.shuffled_bytes,
+        shuffle_bytes=shuffled,
+        output_bytes=max(volume.wanted - volume.used, 0.0) * rates.dropped_row_bytes,
+    )
+
+
+def _tokenize(volume: Volumes, rates: Rates) -> StageCost:
+    in_examples = volume.packed_bytes * volume.examples / max(volume.articles, 1)
+    return StageCost(
+        "tokenize",
+        cpu_seconds=volume.kept_chars / rates.encoded_chars,
+        output_bytes=in_examples * rates.article_share
+        + volume.kept_chars * rates.example_char_bytes
+        + volume.used * rates.example_document_bytes,
+    )
+
+
+def _linked_chars(volume: Volumes, settings: Settings) -> float:
+    most = settings.graphs.graph_paragraphs
+    share = min(1.0, most / settings.examples.max_paragraphs) if most else 1.0
+    return volume.kept_chars * share
+
+
+def _vocab(volume: Volumes, settings: Settings, rates: Rates, assumed: Assumptions) -> StageCost:
+    size_bytes = settings.vocab.vocab_size * rates.vocab_row_bytes
+    if settings.vocab.vocab:
+        return StageCost("vocab", output_bytes=size_bytes)
+    chars = min(volume.kept_chars, settings.vocab.sample * assumed.paragraph_chars)
+    return StageCost("vocab", cpu_seconds=chars / rates.trained_chars, output_bytes=size_bytes)
+
+
+def total(costs: list[StageCost]) -> StageCost:
+    """The sums over all stages."""
+    columns = list(zip(*costs, strict=True))[1:]
+    return StageCost("total", *(float(sum(column)) for column in columns))
+
+
+def dollars(cost: StageCost, prices: Prices) -> dict[str, float]:
+    """What it comes to, by what is paid for; storage is for a month."""
+    paid = {
+        "computing": cost.cpu_seconds / 3600 * prices.cpu_hour,
+        "shuffle": cost.shuffle_bytes / 1e9 * prices.shuffle_gb,
+        "reading": cost.read_bytes / 1e9 * prices.read_gb,
+        "requests": cost.requests / 1e6 * prices.million_requests,
+        "storage": cost.output_bytes / 1e9 * prices.storage_gb_month,
+    }
+    return {**paid, "total": sum(paid.values())}

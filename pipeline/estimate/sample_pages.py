@@ -1,0 +1,131 @@
+"""A sample of crawl files, read in seconds, for an estimate: records, and what pages are like."""
+
+import re
+from collections import Counter
+from collections.abc import Set
+from typing import Any, BinaryIO, cast
+
+from wikisum.crawl.errors import BadUrl
+from wikisum.crawl.urls import canonical_url, url_key
+from wikisum.crawl.warc.warc import Capture, read_captures
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.estimate.prefix import Prefix
+from wikisum.pipeline.estimate.rates import Assumptions
+from wikisum.pipeline.estimate.volumes import MIN_MATCHES, CrawlSample, PageSample
+from wikisum.pipeline.options import ANY_LANGUAGE, Settings
+from wikisum.pipeline.pages.document import make_document
+from wikisum.pipeline.records import Document
+from wikisum.pipeline.remote.access import Access, is_http
+from wikisum.pipeline.remote.stream import RemoteFile
+
+FILES = 3
+PLACES = 4  # in each of them, if it is large
+BYTES_A_PLACE = 2 << 20
+DENSE_PAGES = 16  # at each place, of those that are wanted and of others, then fewer and fewer
+_WET = re.compile(r"\.wet\b")
+
+
+class _Sampled:
+    """What was seen of the crawl files; pages that are wanted apart from others."""
+
+    def __init__(self, keys: Set[int], settings: Settings) -> None:
+        self._keys = keys
+        self._settings = settings
+        self.read_bytes = 0
+        self.records = 0
+        self.matches = 0
+        self.pages = {True: Counter[str](), False: Counter[str]()}
+        self._is_match = False
+        self._asked: Counter[bool] = Counter()
+
+    def wants(self, url: str) -> bool:
+        """Whether the record of this URL is to be read as a page."""
+        self.records += 1
+        try:
+            self._is_match = url_key(canonical_url(url)) in self._keys
+        except BadUrl:
+            return False
+        self.matches += self._is_match
+        number = self._asked[self._is_match]
+        self._asked[self._is_match] += 1
+        return number % (1 + number // DENSE_PAGES) == 0
+
+    def read(self, raw: Any, most_bytes: int) -> None:
+        """Read on from a place of a file."""
+        self._asked.clear()
+        prefix = Prefix(raw, most_bytes)
+        stream = cast(BinaryIO, prefix)
+        for item in read_captures(stream, self.wants, self._settings.scan.max_page_bytes):
+            if isinstance(item, Capture) or item.url is not None:
+                self._add(item)
+        self.read_bytes += prefix.taken
+
+    def _add(self, item: Any) -> None:
+        seen = self.pages[self._is_match]
+        seen["pages"] += 1
+        if not isinstance(item, Capture):
+            return
+        seen["html"] += item.kind == "html"
+        seen["bytes"] += len(item.payload)
+        made = make_document(item, "", "estimate", self._settings.scan, Counter())
+        if isinstance(made, Document):
+            own = self._settings.examples.language
+            seen["documents"] += 1
+            seen["own_language"] += made.language is None or own in (ANY_LANGUAGE, made.language)
+            seen["paragraphs"] += len(made.paragraphs)
+            seen["chars"] += sum(map(len, made.paragraphs))
+
+
+def sample_pages(
+    warcs: list[InputFile],
+    keys: Set[int],
+    settings: Settings,
+    access: Access,
+    assumed: Assumptions,
+) -> CrawlSample:
+    """Some places in a few of the files; `keys` are those of the URLs that articles want.
+
+    Of a file on a web server, and of one whose size is not known, only the beginning is read.
+    """
+    sampled = _Sampled(keys, settings)
+    for place in range(min(FILES, len(warcs))):
+        file = warcs[place * len(warcs) // min(FILES, len(warcs))]
+        if is_http(file.path):
+            with RemoteFile(access.remote(), file.name) as stream:
+                sampled.read(stream, PLACES * BYTES_A_PLACE)
+        else:
+            with files.open_input(file.path) as raw:
+                for start, end in _places(file.size_bytes):
+                    raw.seek(start)
+                    sampled.read(raw, end - start)
+    seen = sampled.pages[sampled.pages[True]["pages"] >= MIN_MATCHES]
+    return CrawlSample(
+        files=len(warcs),
+        remote_files=sum(files.is_remote(file.path) for file in warcs),
+        read_bytes=sampled.read_bytes,
+        total_bytes=sum(file.size_bytes or _assumed_bytes(file, assumed) for file in warcs),
+        records=sampled.records,
+        matches=sampled.matches,
+        pages=PageSample(
+            pages=seen["pages"],
+            html=seen["html"],
+            bytes=seen["bytes"],
+            documents=seen["documents"],
+            own_language=seen["own_language"],
+            paragraphs=seen["paragraphs"],
+            chars=seen["chars"],
+        ),
+    )
+
+
+def _places(size: int) -> list[tuple[int, int]]:
+    """Ranges to read: all of a small file; of one whose size is not known, the beginning."""
+    if size <= PLACES * BYTES_A_PLACE:
+        return [(0, PLACES * BYTES_A_PLACE)]
+    starts = [size * place // PLACES for place in range(PLACES)]
+    return [(start, start + BYTES_A_PLACE) for start in starts]
+
+
+def _assumed_bytes(file: InputFile, assumed: Assumptions) -> float:
+    return assumed.wet_file_bytes if _WET.search(file.name) else assumed.warc_file_bytes

@@ -1,0 +1,92 @@
+"""An estimate for a person, or as plain values for a program."""
+
+import dataclasses
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from wikisum.pipeline.estimate.estimate import Estimate, StageCost
+from wikisum.pipeline.estimate.volumes import MIN_MATCHES
+from wikisum.ranker.runs.progress import clock
+
+_COLUMNS = ("read", "requests", "CPU time", "shuffle", "output")
+
+
+def estimate_lines(found: Estimate, workers: int, requests_a_second: float) -> Iterator[str]:
+    """The estimate in lines: volumes, a table of stages, times, dollars, what it stands on."""
+    volume, whole = found.volumes, found.total
+    yield f"articles  {volume.articles:,.0f}, by {found.articles.articles:,} of them"
+    yield f"wanted    {volume.wanted:,.0f} pages"
+    yield f"found     {volume.found:,.0f} of them{_found_by(found)}; {volume.used:,.0f} with text"
+    if volume.asked_live:
+        had = f"{volume.found_live:,.0f} are there still, as is assumed"
+        yield f"web       {volume.asked_live:,.0f} pages to ask for, of which {had}"
+    yield f"examples  {volume.examples:,.0f}"
+    yield ""
+    yield f"{'stage':<9}" + "".join(f"{name:>11}" for name in _COLUMNS)
+    for cost in [*found.stages, whole]:
+        yield _row(cost)
+    yield ""
+    yield f"time: {clock(whole.cpu_seconds / workers)} on {workers} such cores"
+    requests = whole.requests - sum(c.requests for c in found.stages if c.stage == "live")
+    if requests and requests_a_second:
+        seconds = requests / requests_a_second
+        yield f"      {clock(seconds)} at {requests_a_second:g} requests a second"
+    if found.live_seconds:
+        yield f"      {clock(found.live_seconds)} to ask the web, a host for one page at a time"
+    yield "dollars: " + ", ".join(f"{name} {paid:,.2f}" for name, paid in found.dollars.items())
+    yield ""
+    yield "It stands on these figures; --assume NAME=VALUE sets others:"
+    for title, figures in (
+        ("rates", found.rates),
+        ("assumptions", found.assumptions),
+        ("prices", found.prices),
+    ):
+        named = ", ".join(f"{n} {v:,.12g}" for n, v in dataclasses.asdict(figures).items())
+        yield from textwrap.wrap(f"{title}: {named}", 100, subsequent_indent="  ")
+
+
+def _found_by(found: Estimate) -> str:
+    crawl = found.crawl
+    if not found.volumes.found:
+        return ""
+    if crawl and crawl.matches >= MIN_MATCHES:
+        return f" by {crawl.matches:,} in {crawl.records:,} records of the crawl"
+    return " by the coverage that is assumed"
+
+
+def _row(cost: StageCost) -> str:
+    cells = (
+        _size(cost.read_bytes),
+        f"{cost.requests:,.0f}" if cost.requests else "",
+        clock(cost.cpu_seconds),
+        _size(cost.shuffle_bytes),
+        _size(cost.output_bytes),
+    )
+    return f"{cost.stage:<9}" + "".join(f"{cell:>11}" for cell in cells)
+
+
+def _size(count: float) -> str:
+    """Bytes in the unit that suits them; nothing for none."""
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if count < 999.5 or unit == "TB":
+            return f"{count:.3g} {unit}" if count else ""
+        count /= 1000
+    raise AssertionError
+
+
+def as_plain(found: Estimate) -> dict[str, Any]:
+    """The estimate in lists, dictionaries and numbers."""
+    crawl = found.crawl
+    return {
+        "volumes": found.volumes._asdict(),
+        "stages": [cost._asdict() for cost in found.stages],
+        "total": found.total._asdict(),
+        "dollars": found.dollars,
+        "live_seconds": found.live_seconds,
+        "articles_sample": found.articles._asdict(),
+        "crawl_sample": {**crawl._asdict(), "pages": crawl.pages._asdict()} if crawl else None,
+        "rates": dataclasses.asdict(found.rates),
+        "assumptions": dataclasses.asdict(found.assumptions),
+        "prices": dataclasses.asdict(found.prices),
+    }

@@ -1,0 +1,191 @@
+"""How much there is of everything in a build, by samples of its inputs. Pure functions.
+
+Of skewed things (pages an article, paragraphs an article) only means are known: articles without
+any page are counted as if pages arrived at random, paragraphs over the limit as if their number
+were spread exponentially.
+"""
+
+import math
+from typing import NamedTuple
+
+from wikisum.pipeline.estimate.rates import Assumptions
+from wikisum.pipeline.options import Settings
+
+
+class ArticleSample(NamedTuple):
+    """Sums over the articles that were read, in `read_bytes` of `total_bytes` of their files.
+
+    `input_bytes` are those of all files that a build reads to have its articles; of the pages that
+    they want, each once, `busiest_host` are of one host.
+    """
+
+    read_bytes: int
+    total_bytes: int
+    input_bytes: int
+    articles: int
+    markup_chars: int
+    packed_bytes: int
+    cited: int
+    searched: int
+    is_original: bool
+    busiest_host: int = 0
+
+
+class PageSample(NamedTuple):
+    """Sums over pages: those in HTML, their bytes; those with kept text, its paragraphs."""
+
+    pages: int
+    html: int
+    bytes: int
+    documents: int
+    own_language: int
+    paragraphs: int
+    chars: int
+
+
+class CrawlSample(NamedTuple):
+    """Sums over the records in `read_bytes` of the crawl's files; `matches` are wanted.
+
+    `pages` are some of them: wanted ones, if there are enough, by the sampled articles.
+    """
+
+    files: int
+    remote_files: int
+    read_bytes: int
+    total_bytes: float
+    records: int
+    matches: int
+    pages: PageSample
+
+    @property
+    def scale(self) -> float:
+        """How much larger the whole is."""
+        return self.total_bytes / max(self.read_bytes, 1)
+
+
+class Volumes(NamedTuple):
+    """How much there is of everything in the whole build.
+
+    `found` of the wanted pages are in the crawl, and `found_live` of `asked_live` on the web;
+    `documents` have text, `used` are in a language that is wanted; `chars` are those of their
+    paragraphs, `kept_chars` those that examples keep.
+    """
+
+    articles: float
+    input_bytes: float
+    markup_chars: float
+    packed_bytes: float
+    wanted: float
+    crawl_bytes: float
+    crawl_records: float
+    found: float
+    asked_live: float
+    found_live: float
+    html_bytes: float
+    text_bytes: float
+    documents: float
+    used: float
+    chars: float
+    examples: float
+    kept_chars: float
+
+
+MIN_MATCHES = 10
+
+
+def volumes(
+    sample: ArticleSample,
+    most_articles: int | None,
+    crawl: CrawlSample | None,
+    settings: Settings,
+    assumed: Assumptions,
+    is_live: bool = False,
+) -> Volumes:
+    """The whole build's volumes, as means of the samples tell; at most so many articles.
+
+    If it `is_live`, the web is asked for what the crawl has not.
+    """
+    each = 1 / max(sample.articles, 1)
+    there = sample.articles * sample.total_bytes / max(sample.read_bytes, 1)
+    articles = there if most_articles is None else min(there, most_articles)
+    # a limit ends the reading of the dump, a list of titles does not
+    read = articles / max(there, 1) if settings.articles.limit else 1.0
+    wanted = articles * each * _wanted(sample, settings.wanted.corpus)
+    has_crawl = crawl is not None or bool(settings.locate.crawls)
+    found = found_pages(sample, articles, wanted, crawl, assumed) if has_crawl else 0.0
+    asked_live = wanted - found if is_live else 0.0
+    found_live = asked_live * assumed.live_coverage
+    pages = crawl.pages if crawl and crawl.pages.pages else assumed_pages(assumed)
+    page_bytes = (found + found_live) * pages.bytes / pages.pages
+    documents = (found + found_live) * pages.documents / pages.pages
+    used = documents * pages.own_language / max(pages.documents, 1)
+    chars = documents * pages.chars / max(pages.documents, 1)
+    examples = articles * -math.expm1(-used / max(articles, 1))
+    joined = chars * used / max(documents, 1)
+    return Volumes(
+        articles=articles,
+        input_bytes=sample.input_bytes * read,
+        markup_chars=articles * each * sample.markup_chars,
+        packed_bytes=articles * each * sample.packed_bytes,
+        wanted=wanted,
+        crawl_bytes=crawl.total_bytes if crawl else 0.0,
+        crawl_records=crawl.records * crawl.scale if crawl else 0.0,
+        found=found,
+        asked_live=asked_live,
+        found_live=found_live,
+        html_bytes=page_bytes * pages.html / pages.pages,
+        text_bytes=page_bytes * (1 - pages.html / pages.pages),
+        documents=documents,
+        used=used,
+        chars=chars,
+        examples=examples,
+        kept_chars=kept_chars(joined, pages, examples, settings.examples.max_paragraphs),
+    )
+
+
+def _wanted(sample: ArticleSample, corpus: str) -> int:
+    cited = sample.cited if corpus != "search" else 0
+    return cited + (sample.searched if corpus != "citations" else 0)
+
+
+def assumed_pages(assumed: Assumptions) -> PageSample:
+    """A sample of a hundred pages as they are assumed to be."""
+    documents = round(100 * assumed.page_share)
+    return PageSample(
+        pages=100,
+        html=100,
+        bytes=round(100 * assumed.page_bytes),
+        documents=documents,
+        own_language=documents,
+        paragraphs=round(documents * assumed.page_paragraphs),
+        chars=round(documents * assumed.page_paragraphs * assumed.paragraph_chars),
+    )
+
+
+def found_pages(
+    sample: ArticleSample,
+    articles: float,
+    wanted: float,
+    crawl: CrawlSample | None,
+    assumed: Assumptions,
+) -> float:
+    """How many of the wanted pages the crawl holds; without files, the assumed share.
+
+    If the sampled articles want enough of the files' sampled records, as many more as both
+    samples are smaller than the whole; else the assumed share, by the files' part of a crawl.
+    """
+    if crawl is None:
+        return wanted * assumed.coverage
+    records = crawl.records * crawl.scale
+    if crawl.matches >= MIN_MATCHES:
+        found = crawl.matches * crawl.scale * articles / max(sample.articles, 1)
+    else:
+        found = wanted * assumed.coverage * min(1.0, records / assumed.crawl_pages)
+    return min(found, wanted, records)
+
+
+def kept_chars(chars: float, pages: PageSample, examples: float, most_paragraphs: int) -> float:
+    """Characters of the paragraphs that stay, of at most so many an example."""
+    a_paragraph = pages.chars / pages.paragraphs if pages.paragraphs else 1.0
+    mean = chars / a_paragraph / examples if examples else 0.0
+    return chars * -math.expm1(-most_paragraphs / mean) if mean else 0.0

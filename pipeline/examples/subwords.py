@@ -1,0 +1,118 @@
+"""Train a SentencePiece vocabulary on the training examples; add subword ids to all shards."""
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import sentencepiece
+
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.shards import ShardFile, ShardWriter, read_rows
+from wikisum.pipeline.engine.workspace import PartResult
+from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.options import VocabSettings
+from wikisum.pipeline.records import EXAMPLE, Example, example_from_row
+from wikisum.ranker.data.vocab import load_model, train_vocab
+
+MODEL = "vocab/wikisum.model"
+PIECES = "vocab/wikisum.vocab"
+
+
+def texts_of(row: dict) -> Iterator[str]:
+    """All text of an example that the vocabulary must cover."""
+    yield row["title"]
+    yield row["lead"]
+    yield from (p["text"] for p in row["paragraphs"])
+
+
+def is_sampled(text: str, share: float) -> bool:
+    """Whether a text is in the sample: by its hash, so that order and shards do not matter."""
+    digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") < share * 2**64
+
+
+@dataclass(frozen=True)
+class TrainVocab:
+    """Paths of training shards -> `vocab/`, or the given model copied there."""
+
+    out: str
+    settings: VocabSettings
+    text_count: int
+    ticker: Ticker
+
+    def __call__(self, index: int, paths: list[str]) -> PartResult:
+        if self.settings.vocab:
+            with files.open_input(self.settings.vocab) as raw:
+                model = raw.read()
+        else:
+            try:
+                model = train_vocab(self._sample(paths), self.settings.vocab_size)
+            except ValueError as error:
+                raise JobFailed(str(error)) from error
+        processor = load_model(model, MODEL)
+        size = processor.get_piece_size()
+        pieces = [(processor.id_to_piece(i), processor.get_score(i)) for i in range(size)]
+        listing = "".join(f"{piece}\t{score:g}\n" for piece, score in pieces).encode()
+        written = [_write(self.out, MODEL, model), _write(self.out, PIECES, listing)]
+        return PartResult(written, {"pieces_out": size}, {"vocab_size": size})
+
+    def _sample(self, paths: list[str]) -> Iterator[str]:
+        share = self.settings.sample / max(self.text_count, 1)
+        for path in paths:
+            for row in read_rows(files.join(self.out, path), ["title", "lead", "paragraphs"]):
+                yield from (t for t in texts_of(row) if share >= 1 or is_sampled(t, share))
+                self.ticker.add(items=1, work=1)
+
+
+def _write(out: str, path: str, data: bytes) -> ShardFile:
+    with files.AtomicFile(files.join(out, path)) as file:
+        file.write(data)
+    return ShardFile(path, 0, file.size_bytes, file.sha256)
+
+
+@lru_cache(maxsize=1)
+def _processor(path: str, _sha256: str) -> sentencepiece.SentencePieceProcessor:
+    with files.open_input(path) as raw:
+        return load_model(raw.read(), MODEL)
+
+
+def encode(example: Example, processor: sentencepiece.SentencePieceProcessor) -> Example:
+    """The example with the ids of its text alone: models add begin, end and separators."""
+    texts = [example.title, example.lead, *(p.text for p in example.paragraphs)]
+    title, lead, *paragraphs = processor.encode(texts, num_threads=1)
+    return example._replace(title_ids=title, lead_ids=lead, paragraph_ids=paragraphs)
+
+
+@dataclass(frozen=True)
+class EncodeShard:
+    """One shard of examples -> the shard of that name in `folder`, with subword ids.
+
+    Without a vocabulary the ids stay null.
+    """
+
+    out: str
+    folder: str
+    vocab_sha256: str | None
+    metadata: dict[str, str]
+    ticker: Ticker
+
+    def __call__(self, index: int, path: str) -> PartResult:
+        counts: Counter[str] = Counter()
+        model = files.join(self.out, MODEL)
+        processor = _processor(model, self.vocab_sha256) if self.vocab_sha256 else None
+        target = files.join(self.folder, os.path.basename(path))
+        with ShardWriter(self.out, target, EXAMPLE, self.metadata) as writer:
+            for row in read_rows(files.join(self.out, path)):
+                example = example_from_row(row)
+                if processor is not None:
+                    example = encode(example, processor)
+                writer.write(example)
+                counts["examples_out"] += 1
+                counts["subwords_out"] += sum(map(len, example.paragraph_ids or []))
+                self.ticker.add(items=1, work=1)
+        self.ticker.flush()
+        return PartResult([f for f in [writer.file] if f], dict(counts))

@@ -1,0 +1,69 @@
+"""Wanted pages that no crawl gave: their URLs to fetch, and the filter that knows them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+import numpy.typing as npt
+
+from wikisum.crawl.urls import is_wikipedia, url_key
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.workspace import PartResult
+from wikisum.pipeline.wanted.url_filter import Keys, read_keys, write_filter
+
+FILTER = ".work/filter/missing.filter"
+
+
+def document_keys(paths: Iterable[str]) -> Keys:
+    """The keys of the URLs of shards of `documents/`, each once, in rising order."""
+    found = (url_key(row["url"]) for path in paths for row in read_rows(path, ["url"]))
+    return np.unique(np.fromiter(found, np.uint64))
+
+
+def missing_urls(wanted_paths: Iterable[str], document_paths: Iterable[str]) -> Iterator[str]:
+    """The URLs of shards of `wanted/`, each once, that no document of `documents/` answers.
+
+    Wikipedia's own are left out.
+    """
+    have = document_keys(document_paths)
+    for path in wanted_paths:
+        for url, _ in groupby(row["url"] for row in read_rows(path, ["url"])):
+            key = np.array([url_key(url)], np.uint64)
+            if not is_among(key, have)[0] and not is_wikipedia(url):
+                yield url
+
+
+def is_among(keys: Keys, have: Keys) -> npt.NDArray[np.bool_]:
+    """Whether each key is one of those that `have`, in rising order, holds."""
+    if not len(have):
+        return np.zeros(len(keys), np.bool_)
+    places = np.minimum(np.searchsorted(have, keys), len(have) - 1)
+    return np.asarray(have[places] == keys)
+
+
+@dataclass(frozen=True)
+class BuildMissingFilter:
+    """Files of the keys of `wanted/`, their ranges in rising order, less documents -> `FILTER`."""
+
+    out: str
+    document_paths: list[str]
+    ticker: Ticker
+
+    def __call__(self, index: int, paths: list[str]) -> PartResult:
+        have = document_keys(files.join(self.out, path) for path in self.document_paths)
+
+        def missing() -> Iterator[Keys]:
+            for path in paths:
+                for keys in read_keys(files.join(self.out, path)):
+                    yield keys[~is_among(keys, have)]
+
+        count = 0
+        for keys in missing():
+            count += len(keys)
+            self.ticker.add(items=len(keys), work=len(keys))
+        made = write_filter(self.out, FILTER, missing(), count)
+        self.ticker.flush()
+        return PartResult([made], {"urls_out": count})

@@ -1,0 +1,112 @@
+"""The folder of fetched pages: numbered WARC segments, and a log of outcomes beside each."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.shards import ShardFile, ShardWriter, read_rows
+from wikisum.pipeline.live.archive import Segment, read_outcomes, rescue
+from wikisum.pipeline.live.fetcher import Fetched
+from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.records import OUTCOME, Outcome
+
+FOLDER = "live"
+_PART = re.compile(r"\.live-(\d{5,})\.warc\.gz\.part")
+_SEGMENT = re.compile(r"live-(\d{5,})\.warc\.gz")
+_LOG = re.compile(r"log-(\d{5,})\.parquet")
+_HASHED_BYTES = 1 << 20
+
+
+def recover(out: str) -> int:
+    """Finish what a killed run left in the folder; the number of the next segment.
+
+    A log whose segment is gone goes too, so that its pages are fetched again.
+    """
+    folder = files.join(out, FOLDER)
+    for path in files.list_folder(folder):
+        if found := _PART.fullmatch(os.path.basename(path)):
+            rescue(files.join(folder, _segment(int(found[1]))))
+    numbers = []
+    for path in files.list_folder(folder):
+        found = _LOG.fullmatch(os.path.basename(path))
+        if found and not files.exists(files.join(folder, _segment(int(found[1])))):
+            files.delete(path)
+        if found := _SEGMENT.fullmatch(os.path.basename(path)):
+            numbers.append(int(found[1]))
+            if not files.exists(files.join(folder, _log(int(found[1])))):
+                with open(path, "rb") as raw:
+                    _write_log(out, int(found[1]), [row for row, _ in read_outcomes(raw)])
+    return max(numbers, default=-1) + 1
+
+
+def read_logs(folder: str) -> Iterator[Outcome]:
+    """The outcomes of all runs, in order: a later one of a page stands for it."""
+    for path in files.list_folder(folder):
+        if os.path.basename(path).startswith("log-"):
+            for row in read_rows(path):
+                yield Outcome(**row)
+
+
+def _segment(number: int) -> str:
+    return f"live-{number:05d}.warc.gz"
+
+
+def _log(number: int) -> str:
+    return f"log-{number:05d}.parquet"
+
+
+def _write_log(out: str, number: int, outcomes: Iterable[Outcome]) -> None:
+    with ShardWriter(out, f"{FOLDER}/{_log(number)}", OUTCOME, {}) as log:
+        for outcome in outcomes:
+            log.write(outcome)
+
+
+class Segments:
+    """Writes what comes, a segment after the other; opens one when something is to be written."""
+
+    def __init__(self, out: str, number: int, settings: LiveSettings, ticker: Ticker) -> None:
+        self._out = out
+        self._number = number
+        self._settings = settings
+        self._ticker = ticker
+        self._open: Segment | None = None
+
+    def write(self, fetched: Fetched) -> None:
+        if self._open is None:
+            path = files.join(self._out, FOLDER, _segment(self._number))
+            self._open = Segment(path, self._settings)
+        self._open.write(fetched.hops, fetched.outcome._replace(file=_segment(self._number)))
+        self._ticker.add(items=1, work=1)
+        if self._open.size_bytes >= self._settings.segment_bytes:
+            self.close()
+
+    def close(self) -> None:
+        """Finish the segment, then write its log: a segment without a log can be given one."""
+        if self._open is not None:
+            segment, self._open = self._open, None
+            segment.close()
+            if segment.outcomes:
+                _write_log(self._out, self._number, segment.outcomes)
+            self._number += 1
+        self._ticker.flush()
+
+
+def finished_files(out: str) -> list[ShardFile]:
+    """The segments and logs of all runs, as a stage tells of them."""
+    paths = files.list_folder(files.join(out, FOLDER))
+    names = [os.path.basename(p) for p in paths]
+    return [_shard_file(out, f"{FOLDER}/{n}") for n in names if not n.startswith(".")]
+
+
+def _shard_file(out: str, path: str) -> ShardFile:
+    """A finished file as a stage tells of it; rows are counted in Parquet files only."""
+    digest, size = hashlib.sha256(), 0
+    with open(files.join(out, path), "rb") as raw:
+        while block := raw.read(_HASHED_BYTES):
+            digest.update(block)
+            size += len(block)
+    rows = sum(1 for _ in read_rows(files.join(out, path))) if path.endswith(".parquet") else 0
+    return ShardFile(path, rows, size, digest.hexdigest())

@@ -1,0 +1,92 @@
+"""What an earlier run fetched of a shard of captures: documents, and failures that stand."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.retry import Aside
+from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.records import Capture, Document, Dropped
+
+Key = tuple[str | None, str | None, int | None]
+
+
+class Fetched(NamedTuple):
+    """How many paragraphs of a fetched record had which fate, as JSON: what no other file tells."""
+
+    url: str
+    warc_file: str
+    offset: int
+    paragraphs: str
+
+
+FETCHED = pa.schema(
+    {
+        "url": pa.string(),
+        "warc_file": pa.string(),
+        "offset": pa.int64(),
+        "paragraphs": pa.string(),
+    }
+)
+
+
+class FetchedBefore:
+    """Outcomes by capture. Documents are read when they are asked for, a row group at a time."""
+
+    def __init__(self, aside: Aside | None, documents: str, dropped: str, notes: str) -> None:
+        """The last three are the paths of the shards, relative to the output folder."""
+        self._documents = aside.path(documents) if aside else None
+        self._place_by_key: dict[Key, tuple[int, int]] = {}
+        self._dropped_by_key: dict[Key, Dropped] = {}
+        self._paragraphs_by_key: dict[Key, dict[str, int]] = {}
+        self._group: tuple[int, list[Document]] = (-1, [])
+        if aside is None:
+            return
+        if self._documents:
+            for place, row in _places(self._documents):
+                self._place_by_key[row["url"], row["warc_file"], row["offset"]] = place
+        if path := aside.path(dropped):
+            for row in read_rows(path):
+                if row["reason"] not in aside.reasons:
+                    self._dropped_by_key[row["url"], row["file"], row["offset"]] = Dropped(**row)
+        if path := aside.path(notes):
+            for row in read_rows(path):
+                key = row["url"], row["warc_file"], row["offset"]
+                self._paragraphs_by_key[key] = json.loads(row["paragraphs"])
+
+    def has(self, capture: Capture) -> bool:
+        """Whether it need not be fetched."""
+        key = _key(capture)
+        return key in self._place_by_key or key in self._dropped_by_key
+
+    def outcome(self, capture: Capture) -> tuple[Document | Dropped, dict[str, int]]:
+        """What came of it, and the fates of its paragraphs. Raises KeyError if it has none."""
+        key = _key(capture)
+        paragraphs = self._paragraphs_by_key.get(key, {})
+        if key in self._dropped_by_key:
+            return self._dropped_by_key[key], paragraphs
+        group, row = self._place_by_key[key]
+        if self._group[0] != group and self._documents:
+            with files.open_input(self._documents) as raw:
+                rows = pq.ParquetFile(raw).read_row_group(group).to_pylist()
+            self._group = group, [Document(**r) for r in rows]
+        return self._group[1][row], paragraphs
+
+
+def _key(capture: Capture) -> Key:
+    return capture.url, capture.warc_file, capture.offset
+
+
+def _places(path: str) -> Iterator[tuple[tuple[int, int], dict[str, Any]]]:
+    """((row group, row), what names the document) for each document of a shard."""
+    with files.open_input(path) as raw:
+        file = pq.ParquetFile(raw)
+        for group in range(file.num_row_groups):
+            columns = ["url", "warc_file", "offset"]
+            rows = file.read_row_group(group, columns=columns).to_pylist()
+            for number, row in enumerate(rows):
+                yield (group, number), row

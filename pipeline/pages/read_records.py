@@ -1,0 +1,67 @@
+"""The records of a crawl file or of a share of it: here, on any filesystem, or on a server."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, cast
+
+from wikisum.crawl.errors import BadAnswer
+from wikisum.crawl.warc.borders import records_of
+from wikisum.crawl.warc.warc import Capture, Rejected, read_captures
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.pages.plan import FileShare
+from wikisum.pipeline.remote.access import Access, is_http
+from wikisum.pipeline.remote.stream import RemoteFile
+
+
+class CountingReader:
+    """A binary stream that tells a ticker how far it has been read."""
+
+    def __init__(self, raw: BinaryIO | RemoteFile, ticker: Ticker) -> None:
+        self._raw = raw
+        self._ticker = ticker
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._raw.read(size)
+        self._ticker.add(work=len(data))
+        return data
+
+    def seek(self, offset: int) -> int:
+        return cast(BinaryIO, self._raw).seek(offset)
+
+
+def read_records(
+    share: FileShare,
+    wanted: Callable[[str], bool],
+    max_page_bytes: int,
+    access: Access,
+    ticker: Ticker,
+    effort: Counter[str],
+) -> Iterator[Capture | Rejected]:
+    """The wanted records of a share; of a file that a server has not, the reason.
+
+    A file on a server must be one share. What it was asked is added to `effort`. Raises OSError
+    where it does not answer, so that a later run asks again.
+    """
+
+    def read(
+        raw: BinaryIO | RemoteFile, start: int = 0, end: int | None = None
+    ) -> Iterator[Capture | Rejected]:
+        reader = cast(BinaryIO, CountingReader(raw, ticker))
+        return read_captures(reader, wanted, max_page_bytes, start=start, end=end)
+
+    file, first, before = share
+    if not is_http(file.path):
+        with files.open_input(file.path) as raw:
+            if part := records_of(files.small_reads(raw), first, before):
+                yield from read(raw, *part)
+        return
+    remote = access.remote()
+    try:
+        with RemoteFile(remote, file.name) as stream:
+            yield from read(stream)
+    except BadAnswer as error:
+        if error.is_passing:
+            raise OSError(f"{file.path}: {error}") from error
+        yield Rejected(None, error.reason, 0, str(error))
+    effort.update(remote.effort)

@@ -1,0 +1,101 @@
+"""What validation and test share with train: pages, and paragraphs that are nearly the same."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from wikisum.crawl.clones import shingles
+from wikisum.crawl.tokens import terms
+from wikisum.crawl.urls import url_key
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.shards import ShardWriter, read_rows
+from wikisum.pipeline.engine.workspace import PartResult, Workspace
+from wikisum.pipeline.records import SPLITS
+
+KEYS_FOLDER = ".work/keys"
+KEYS = pa.schema({"kind": pa.string(), "key": pa.uint64()})
+MOST_KEYS = 20_000_000
+_SHINGLE_WORDS = 5
+_SKETCH_HASHES = 4
+
+
+class Key(NamedTuple):
+    """A page (`url`) or a paragraph's sketch (`paragraph`) that an example holds."""
+
+    kind: str
+    key: int
+
+
+def near_duplicate_key(text: str) -> int:
+    """A 64-bit number that paragraphs with nearly the same words in nearly the same order share.
+
+    It stands for the 4 least hashes of the runs of 5 words: two paragraphs share it with about
+    the 4th power of the share of runs that they have in common (a MinHash sketch; Broder 1997).
+    """
+    words = terms(text)
+    runs = shingles(words, min(_SHINGLE_WORDS, max(len(words), 1)))
+    hashes = sorted({crc32(" ".join(run).encode()) for run in runs})[:_SKETCH_HASHES]
+    digest = hashlib.blake2b(repr(hashes).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big")
+
+
+@dataclass(frozen=True)
+class SketchShard:
+    """One shard of examples -> the keys of its pages and paragraphs."""
+
+    out: str
+    ticker: Ticker
+
+    def __call__(self, path: str) -> PartResult:
+        target = f"{KEYS_FOLDER}/{path.rpartition('/')[2]}"
+        with ShardWriter(self.out, target, KEYS, {}) as writer:
+            for row in read_rows(files.join(self.out, path), ["documents", "paragraphs"]):
+                for document in row["documents"]:
+                    writer.write(Key("url", url_key(document["url"])))
+                for paragraph in row["paragraphs"]:
+                    writer.write(Key("paragraph", near_duplicate_key(paragraph["text"])))
+                self.ticker.add(items=1, work=1)
+        self.ticker.flush()
+        return PartResult([f for f in [writer.file] if f])
+
+
+def leakage(workspace: Workspace, paths: list[str]) -> dict[str, Any]:
+    """Distinct pages and paragraphs of validation and test, and how many of them train has too.
+
+    Over 20 million keys a part is taken by the keys' own value, the same part of every split.
+    """
+    rows = 0
+    for path in paths:
+        with files.open_input(workspace.path(path)) as raw:
+            rows += pq.ParquetFile(raw).metadata.num_rows
+    one_in = max(1, -(-rows // MOST_KEYS))
+    result: dict[str, Any] = {"one_key_in": one_in}
+    for kind in ("url", "paragraph"):
+        keys = {
+            split: np.unique(
+                np.fromiter(_keys(workspace, paths, split, kind, one_in), dtype=np.uint64)
+            )
+            for split in SPLITS
+        }
+        for split in SPLITS[1:]:
+            shared = np.intersect1d(keys["train"], keys[split], assume_unique=True)
+            result[f"{split}_{kind}s"] = len(keys[split])
+            result[f"{split}_{kind}s_in_train"] = len(shared)
+    return result
+
+
+def _keys(
+    workspace: Workspace, paths: list[str], split: str, kind: str, one_in: int
+) -> Iterator[int]:
+    for path in paths:
+        if path.startswith(f"{KEYS_FOLDER}/{split}-"):
+            for row in read_rows(workspace.path(path)):
+                if row["kind"] == kind and row["key"] % one_in == 0:
+                    yield row["key"]

@@ -1,0 +1,190 @@
+"""The report as one HTML file that asks for nothing from anywhere and runs no script."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.report import paper_figures
+from wikisum.pipeline.report.sizes import PERCENTILES
+
+TEMPLATE = "report.html"
+_WIDTH, _HEIGHT = 480, 150
+_FUNNELS = {
+    "articles": "Articles",
+    "references": "Wanted pages: each pair of an article and a URL",
+    "pages_from_the_web": "Pages asked of the live web",
+    "records_read": "Records of crawl files that were read",
+    "records_taken": "Of these",
+    "paragraphs_of_pages": "Paragraphs of the pages that were read",
+    "paragraphs_of_articles": "Paragraphs of the articles, once joined",
+}
+# the kind of dropped rows that are samples of its fates
+_SAMPLED = {
+    "articles": "article",
+    "references": "reference",
+    "pages_from_the_web": "record",
+    "records_taken": "record",
+}
+_KEPT = ("in_examples", "documents", "kept", "fetched", "wanted_or_broken")
+_SIZES = {
+    "lead_words": "lead, words",
+    "citation_documents": "cited pages",
+    "citation_words": "cited pages, words",
+    "reference_documents": "pages of the original list",
+    "reference_words": "pages of the original list, words",
+    "search_documents": "search results",
+    "search_words": "search results, words",
+    "documents": "all pages",
+    "paragraphs": "paragraphs",
+    "rouge1_recall": "ROUGE-1 recall of the lead in the input",
+}
+_HISTOGRAMS = {
+    "lead_words": "Words of the lead",
+    "documents": "Pages an article has",
+    "paragraphs": "Paragraphs an article has",
+    "rouge1_recall": "ROUGE-1 recall of the lead in the input",
+}
+
+
+# where files lie that are no inputs, by the folder that their names begin with
+_ROOTS = {"articles": "../", "live": "../", "crawl-data": "https://data.commoncrawl.org/"}
+
+
+class Fate(NamedTuple):
+    """A part of a funnel; `kind` and `reason` name its samples, if it was dropped."""
+
+    name: str
+    number: int
+    share: float
+    is_kept: bool
+
+
+class Bar(NamedTuple):
+    """A bar of a histogram, in the units of its drawing; `told` is what it stands for."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    told: str
+
+
+def html_page(report: dict[str, Any]) -> str:
+    """The page of a report. The same report gives the same page."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["words"] = _words
+    environment.filters["figure"] = _figure
+    funnels = {n: fates(report["funnel"][n]) for n in _FUNNELS if n in report["funnel"]}
+    paths = {told["name"]: told["path"] for group in report["inputs"].values() for told in group}
+    return environment.get_template(TEMPLATE).render(
+        report=report,
+        paper=paper_figures,
+        percentiles=PERCENTILES,
+        funnels=[(_FUNNELS[n], _SAMPLED.get(n), *funnel) for n, funnel in funnels.items()],
+        found=crawled_share(report["funnel"]["references"]),
+        sizes={key: label for key, label in _SIZES.items() if _is_there(report["sizes"], key)},
+        histograms=[
+            (_HISTOGRAMS[name], max(told["counts"], default=0), bars(told), ticks(told))
+            for name, told in report["histograms"].items()
+        ],
+        drawing=(_WIDTH, _HEIGHT),
+        samples=sample_groups(report["dropped"], paths),
+        reasons={(row["kind"], row["reason"]) for row in report["dropped"]},
+    )
+
+
+def fates(funnel: dict[str, int]) -> tuple[str, int, list[Fate]]:
+    """(what comes in, how many, what becomes of it): what is kept first, then by number."""
+    (whole, total), *rest = funnel.items()
+    found = [Fate(name, n, n / max(total, 1), name in _KEPT) for name, n in rest]
+    found.sort(key=lambda fate: (not fate.is_kept, -fate.number, fate.name))
+    return whole, total, [fate for fate in found if fate.number or fate.is_kept]
+
+
+def _is_there(sizes: dict[str, Any], key: str) -> bool:
+    return key in sizes and (sizes[key]["100"] > 0 or not key.startswith("reference"))
+
+
+def crawled_share(references: dict[str, int]) -> float:
+    """The share of the wanted pages that the crawl has, usable or not."""
+    wanted = references["wanted"]
+    return 1 - references.get("not_in_crawl", 0) / wanted if wanted else 0.0
+
+
+def bars(histogram: dict[str, Any]) -> list[Bar]:
+    """The bars of a histogram, the tallest as high as the drawing."""
+    counts, step = histogram["counts"], histogram["step"]
+    width = _WIDTH / max(len(counts), 1)
+    most = max(counts, default=0) or 1
+    found = []
+    for number, count in enumerate(counts):
+        height = round(_HEIGHT * count / most, 2)
+        low, high = _figure(number * step), _figure((number + 1) * step)
+        span = f"{low} and more" if number == len(counts) - 1 else f"{low} to under {high}"
+        x, y = round(number * width, 2), round(_HEIGHT - height, 2)
+        found.append(Bar(x, y, round(width - 1, 2), height, f"{span}: {count:,}"))
+    return found
+
+
+def ticks(histogram: dict[str, Any]) -> list[tuple[float, str]]:
+    """(place in the drawing, value) of about five marks under a histogram."""
+    count = len(histogram["counts"])
+    every = max(1, round(count / 5))
+    return [
+        (round(_WIDTH * n / count, 2), _figure(n * histogram["step"]))
+        for n in range(0, count, every)
+    ]
+
+
+def sample_groups(
+    rows: Sequence[dict[str, Any]], paths: dict[str, str]
+) -> list[tuple[str, list[tuple[str, str, list[dict[str, Any]]]]]]:
+    """The dropped rows by kind, then by stage and reason, each with a link to its file if known."""
+
+    def linked(row: dict[str, Any]) -> dict[str, Any]:
+        return {**row, "href": file_link(row["file"], paths)}
+
+    return [
+        (
+            kind,
+            [
+                (stage, reason, [linked(row) for row in group])
+                for (stage, reason), group in groupby(
+                    of_kind, key=lambda row: (row["stage"], row["reason"])
+                )
+            ],
+        )
+        for kind, of_kind in groupby(rows, key=lambda row: row["kind"])
+    ]
+
+
+def file_link(name: str | None, paths: dict[str, str]) -> str | None:
+    """Where a file lies that a dropped row names: an input, the dataset's own, CommonCrawl's."""
+    if name is None:
+        return None
+    if name in paths:
+        path = paths[name]
+        return path if files.is_remote(path) else Path(path).as_uri()
+    folder = name.split("/")[0]
+    return _ROOTS[folder] + name if folder in _ROOTS else None
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _figure(value: float) -> str:
+    """A number for a table: separators for thousands, decimals only where they tell something."""
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.1f}" if value >= 10 else f"{value:.3g}"

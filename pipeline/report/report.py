@@ -1,0 +1,181 @@
+"""`report/`: what came in and what became of it, sizes, graphs, leakage; as JSON and as a page.
+
+Both files are the same bytes for the same inputs and settings.
+"""
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from wikisum import __version__
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.run import Job, Stage, run_parts
+from wikisum.pipeline.engine.workspace import PartResult, StageResult
+from wikisum.pipeline.examples.join import SIZES_FOLDER
+from wikisum.pipeline.options import PAGE_STAGES
+from wikisum.pipeline.records import SPLITS
+from wikisum.pipeline.report.leakage import KEYS_FOLDER, SketchShard, leakage
+from wikisum.pipeline.report.page import html_page
+from wikisum.pipeline.report.samples import (
+    SAMPLE_ROWS,
+    SAMPLES_FOLDER,
+    SampleDropped,
+    read_samples,
+)
+from wikisum.pipeline.report.sizes import histogram, read_sizes, size_percentiles
+
+REPORT = "report/report.json"
+PAGE = "report/index.html"
+_EXAMPLES, _DROPPED = "examples/", "dropped/"
+_DRAWN = ("lead_words", "documents", "paragraphs", "rouge1_recall")
+
+
+@dataclass(frozen=True)
+class ReadForReport:
+    """One file of examples or of dropped rows -> what the report needs of it."""
+
+    out: str
+    ticker: Ticker
+
+    def __call__(self, index: int, path: str) -> PartResult:
+        if path.startswith(_DROPPED):
+            return SampleDropped(self.out)(path)
+        return SketchShard(self.out, self.ticker)(path)
+
+
+def write_report(job: Job, stages: list[StageResult], encoded: StageResult) -> StageResult:
+    """Read the examples and the dropped rows, write the report; the stages of a build, in order."""
+    tasks = encoded.paths(_EXAMPLES) + [p for stage in stages for p in stage.paths(_DROPPED)]
+    stage = Stage(
+        "report",
+        "examples",
+        (f"{KEYS_FOLDER}/", f"{SAMPLES_FOLDER}/"),
+        {"before": [stage.fingerprint for stage in stages], "samples": SAMPLE_ROWS},
+        len(tasks),
+        encoded.counts.get("examples_out", 0),
+    )
+    ticker = Ticker(job.progress_folder)
+    read = run_parts(job, stage, tasks, ReadForReport(job.workspace.out, ticker))
+    report = _report(job, stages, encoded, read)
+    files.write_bytes(job.workspace.path(REPORT), json.dumps(report, indent=1).encode() + b"\n")
+    files.write_bytes(job.workspace.path(PAGE), html_page(report).encode())
+    return read
+
+
+def _report(
+    job: Job, stages: list[StageResult], encoded: StageResult, read: StageResult
+) -> dict[str, Any]:
+    by_name = {stage.stage: stage for stage in stages}
+    counts = {stage.stage: stage.counts for stage in stages}
+    examples = by_name["examples"]
+    values = read_sizes(job.workspace, examples.paths(SIZES_FOLDER))
+    kept = counts["examples"].get("paragraphs_out", 0)
+    return {
+        "version": __version__,
+        "counts": counts,
+        "funnel": funnel(counts),
+        "splits": split_rows(encoded),
+        "sizes": {
+            **size_percentiles(values),
+            "kept_paragraphs_per_article": round(
+                kept / max(counts["examples"].get("examples_out", 0), 1), 2
+            ),
+        },
+        "histograms": {name: histogram(values[name]) for name in _DRAWN},
+        "graphs": graph_statistics(counts["graphs"]),
+        "leakage": leakage(job.workspace, read.paths(KEYS_FOLDER)),
+        "dropped": read_samples(
+            job.workspace, read.paths(SAMPLES_FOLDER), by_name["articles"].paths("articles/")
+        ),
+        "settings": {stage.stage: stage.facts["settings"] for stage in stages},
+        "inputs": {k: v for stage in stages for k, v in stage.facts.get("inputs", {}).items()},
+    }
+
+
+def graph_statistics(counts: dict[str, int]) -> dict[str, dict[str, int]]:
+    """Of each graph its paragraphs, those without an edge, and its edges."""
+    return {
+        name: {
+            "paragraphs": counts.get("paragraphs_linked", 0),
+            "paragraphs_alone": counts.get(f"{name}_paragraphs_alone", 0),
+            "edges": counts.get(f"{name}_edges_out", 0),
+        }
+        for name in ("similarity", "discourse")
+    }
+
+
+def split_rows(encoded: StageResult) -> dict[str, int]:
+    """The number of examples of each split."""
+    return {
+        split: sum(f.rows for f in encoded.files if f.path.startswith(f"examples/{split}-"))
+        for split in SPLITS
+    }
+
+
+def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    """What goes in and where it ends, for articles, references, records and paragraphs.
+
+    In each, the parts add up to the whole that stands first. Of the live web only if it was asked.
+    """
+    examples = counts["examples"]
+    pages: Counter[str] = Counter()
+    for stage in PAGE_STAGES:
+        pages.update(counts.get(stage, {}))
+
+    def dropped(kind: str, of: dict[str, int]) -> dict[str, int]:
+        return part(of, f"dropped_{kind}_", ())
+
+    def part(of: dict[str, int], start: str, without: tuple[str, ...]) -> dict[str, int]:
+        return {
+            name.removeprefix(start): number
+            for name, number in of.items()
+            if name.startswith(start) and name not in without
+        }
+
+    taken = pages["documents_out"] + sum(part(pages, "dropped_", ()).values())
+    # fates of pooled paragraphs, counted a second time
+    after = ("paragraphs_out", "paragraphs_cut", "paragraphs_article_dropped")
+    found = {
+        "articles": {
+            "articles": counts["articles"].get("articles_out", 0),
+            "in_examples": examples.get("examples_out", 0),
+            **dropped("article", counts["wanted"]),
+            **dropped("article", examples),
+        },
+        "references": {
+            "wanted": counts["wanted"].get("references_out", 0),
+            "in_examples": examples.get("references_out", 0),
+            **dropped("reference", examples),
+        },
+        # a record that is neither wanted nor whole is counted twice, as both
+        "records_read": {
+            "read": taken + pages["records_not_wanted"],
+            "wanted_or_broken": taken,
+            "not_wanted": pages["records_not_wanted"],
+        },
+        "records_taken": {
+            "wanted_or_broken": taken,
+            "documents": pages["documents_out"],
+            **part(pages, "dropped_", ()),
+        },
+        "paragraphs_of_pages": {
+            "extracted": sum(part(pages, "paragraphs_", ()).values()),
+            "kept": pages["paragraphs_kept"],
+            **part(pages, "paragraphs_", ("paragraphs_kept",)),
+        },
+        "paragraphs_of_articles": {
+            "joined": sum(part(examples, "paragraphs_", after).values()),
+            "in_examples": examples.get("paragraphs_out", 0),
+            **part(examples, "paragraphs_", ("paragraphs_out", "paragraphs_pooled")),
+        },
+    }
+    if "live-scan" in counts:
+        live = counts["live"]
+        found["pages_from_the_web"] = {
+            "asked": sum(live.values()),
+            "fetched": live.get("fetched", 0),
+            **part(live, "dropped_", ()),
+        }
+    return found

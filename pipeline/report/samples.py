@@ -1,0 +1,71 @@
+"""A few of the dropped rows of every reason, for a person to look at."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.shards import ShardWriter, read_rows
+from wikisum.pipeline.engine.workspace import PartResult, Workspace
+from wikisum.pipeline.records import DROPPED, Dropped
+
+SAMPLES_FOLDER = ".work/samples"
+SAMPLE_ROWS = 5
+
+
+def samples(rows: Iterable[Dropped], size: int = SAMPLE_ROWS) -> list[Dropped]:
+    """Up to `size` rows of each kind, stage and reason, sorted by these.
+
+    Those whose digests are least: as good as drawn by lot, the same whatever order they come in,
+    and samples of samples are those of the whole.
+    """
+    kept: dict[tuple[str, str, str], list[tuple[bytes, Dropped]]] = {}
+    for row in rows:
+        group = kept.setdefault((row.kind, row.stage, row.reason), [])
+        digest = blake2b(repr(tuple(row)).encode(), digest_size=8).digest()
+        if len(group) < size or digest < group[-1][0]:
+            group.append((digest, row))
+            group.sort(key=lambda pair: pair[0])
+            del group[size:]
+    return [row for key in sorted(kept) for _, row in kept[key]]
+
+
+@dataclass(frozen=True)
+class SampleDropped:
+    """One file of dropped rows -> its samples, in a file of that name."""
+
+    out: str
+
+    def __call__(self, path: str) -> PartResult:
+        target = f"{SAMPLES_FOLDER}/{path.rpartition('/')[2]}"
+        rows = (Dropped(**row) for row in read_rows(files.join(self.out, path)))
+        with ShardWriter(self.out, target, DROPPED, {}) as writer:
+            for row in samples(rows):
+                writer.write(row)
+        return PartResult([f for f in [writer.file] if f])
+
+
+def read_samples(
+    workspace: Workspace, paths: list[str], article_paths: list[str]
+) -> list[dict[str, Any]]:
+    """The samples of all files as plain rows; `title` is that of the article, where it has one."""
+    every = (Dropped(**row) for path in paths for row in read_rows(workspace.path(path)))
+    rows = samples(every)
+    titles = _titles(workspace, article_paths, {row.article for row in rows if row.article})
+    return [{**row._asdict(), "title": titles.get(row.article or "")} for row in rows]
+
+
+def _titles(workspace: Workspace, paths: list[str], ids: set[str]) -> dict[str, str]:
+    titles: dict[str, str] = {}
+    sought = pa.array(sorted(ids), pa.string())  # an empty list would be of no type
+    for path in paths:
+        with files.open_input(workspace.path(path)) as raw:
+            table = pq.read_table(raw, columns=["id", "title"])
+        found = table.filter(ds.field("id").isin(sought))
+        titles.update(zip(*found.to_pydict().values(), strict=True))
+    return titles

@@ -1,0 +1,109 @@
+"""Example shards -> the same examples, their paragraphs ranked again and cut."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from wikisum.graphs.edges import Edges, permute
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.shards import ShardWriter, read_rows
+from wikisum.pipeline.engine.workspace import PartResult
+from wikisum.pipeline.options import RankSettings
+from wikisum.pipeline.records import EXAMPLE, Example, example_from_row
+from wikisum.ranker.rank import method_scores
+
+Graph = dict[str, list[Any]] | None
+SETTINGS_KEY = "wikisum.settings"
+
+
+def page_order(example: Example) -> list[int]:
+    """The indexes of the paragraphs as they stand in the example's pages."""
+    places = [(p.document, p.position) for p in example.paragraphs]
+    return sorted(range(len(places)), key=places.__getitem__)
+
+
+def reranked(example: Example, scores: Sequence[float], most: int) -> Example:
+    """The example with its best `most` paragraphs by these scores, one a paragraph, higher first.
+
+    Of equal ones that which stands first in the pages. Graphs and ids follow the paragraphs;
+    documents stay, so that no reference is lost. Raises ValueError for another number of scores.
+    """
+    if len(scores) != len(example.paragraphs):
+        raise ValueError(f"{len(scores)} scores for {len(example.paragraphs)} paragraphs")
+    best = sorted(page_order(example), key=lambda i: -scores[i])[:most]
+    ids = example.paragraph_ids
+    return example._replace(
+        paragraphs=[example.paragraphs[i]._replace(score=scores[i]) for i in best],
+        similarity_graph=_permuted(example.similarity_graph, best),
+        discourse_graph=_permuted(example.discourse_graph, best),
+        paragraph_ids=None if ids is None else [ids[i] for i in best],
+    )
+
+
+def _permuted(graph: Graph, order: Sequence[int]) -> Graph:
+    return None if graph is None else permute(Edges(**graph), order)._asdict()
+
+
+def scores_by_method(example: Example, method: str, seed: int) -> list[float]:
+    """The score of each paragraph under a method, which sees them in the order of their pages."""
+    order = page_order(example)
+    texts = [example.paragraphs[i].text for i in order]
+    scores = [0.0] * len(order)
+    ranked = method_scores(method, example.title, texts, example.lead, seed)
+    for index, score in zip(order, ranked, strict=True):
+        scores[index] = score
+    return scores
+
+
+@dataclass(frozen=True)
+class WriteRanked:
+    """A shard and the scores of each of its examples -> the shard of that name in `out`."""
+
+    out: str
+    settings: RankSettings
+    ticker: Ticker
+
+    def __call__(self, path: str, scores_of: Callable[[Example], Sequence[float]]) -> PartResult:
+        """`scores_of` is called for the examples in their order."""
+        counts: Counter[str] = Counter()
+        target = f"examples/{os.path.basename(path)}"
+        with ShardWriter(
+            self.out, target, EXAMPLE, _metadata(path, asdict(self.settings))
+        ) as writer:
+            for row in read_rows(path):
+                example = example_from_row(row)
+                best = reranked(example, scores_of(example), self.settings.max_paragraphs)
+                writer.write(best)
+                counts["examples_out"] += 1
+                counts["paragraphs_in"] += len(example.paragraphs)
+                counts["paragraphs_out"] += len(best.paragraphs)
+                counts["paragraphs_cut"] += len(example.paragraphs) - len(best.paragraphs)
+                self.ticker.add(items=1, work=1)
+        self.ticker.flush()
+        return PartResult([f for f in [writer.file] if f], dict(counts))
+
+
+def _metadata(path: str, origin: dict[str, Any]) -> dict[str, str]:
+    """What the shard said of itself, and how it is ranked again."""
+    with files.open_input(path) as raw:
+        old = pq.ParquetFile(raw).schema_arrow.metadata or {}
+    plain = {key.decode(): value.decode() for key, value in old.items()}
+    settings = json.loads(plain.get(SETTINGS_KEY, "{}"))
+    return {**plain, SETTINGS_KEY: json.dumps({**settings, "rank": origin}, sort_keys=True)}
+
+
+@dataclass(frozen=True)
+class RankShard:
+    """A shard -> the same ranked by a method that needs no model."""
+
+    write: WriteRanked
+
+    def __call__(self, index: int, path: str) -> PartResult:
+        settings = self.write.settings
+        return self.write(path, lambda e: scores_by_method(e, settings.method, settings.seed))

@@ -1,0 +1,180 @@
+"""A dataset -> the same dataset ranked again: examples, vocabulary, report, card, manifest."""
+
+import hashlib
+import os
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple
+
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.manifest import write_derived_manifest
+from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.run import Job, Stage, run_parts, run_stage
+from wikisum.pipeline.engine.shards import ShardFile, read_rows, row_count
+from wikisum.pipeline.engine.workspace import MANIFEST, StageResult, Workspace
+from wikisum.pipeline.examples.subwords import MODEL, PIECES
+from wikisum.pipeline.options import RankSettings
+from wikisum.pipeline.report.card import CARD
+from wikisum.pipeline.report.report import PAGE, REPORT
+from wikisum.pipeline.rerank.learned import MODEL_FILES, STAGE, VOCAB_FILE, InferScores, local_run
+from wikisum.pipeline.rerank.shard import RankShard, WriteRanked
+from wikisum.ranker.rank import LEARNED, METHODS
+
+OTHERS = (REPORT, PAGE, CARD)
+RUN = "ranker"  # where the learned ranker is kept in the work folder, for workers anywhere
+
+
+class Source(NamedTuple):
+    """The dataset that is ranked: its folder and its shards."""
+
+    folder: str
+    shards: list[InputFile]
+
+
+def rank_dataset(
+    job: Job, data: str, settings: RankSettings, run: str | None, device: str
+) -> dict[str, Any]:
+    """Rank the examples in `data` (a dataset or its folder `examples`) into the job's folder.
+
+    By `settings.method`, or by the learned ranker in `run`, the folder of a training run. The
+    manifest is given back. Raises ValueError or FileNotFoundError for a wrong call.
+    """
+    if run is None and settings.method not in METHODS:
+        raise ValueError(f"no ranking method {settings.method!r}: one of {', '.join(METHODS)}")
+    source = open_source(data)
+    if _place(source.folder) == _place(job.workspace.out):
+        raise ValueError(f"--out is the dataset itself: {job.workspace.out}")
+    if job.workspace.finished("articles") is not None:
+        raise ValueError(f"--out holds a build: {job.workspace.out}")
+    if run is None:
+        result = _rank(job, source, settings)
+    else:
+        settings = replace(settings, method=LEARNED, model=_take_run(job.workspace, run, device))
+        result = _rank_learned(job, source, settings, device)
+    return _finish(job.workspace, source, result)
+
+
+def open_source(data: str) -> Source:
+    """The dataset in a folder, or around its folder `examples`.
+
+    Raises FileNotFoundError if there are no shards, or those of a build that is not finished.
+    """
+    for examples in (files.join(data, "examples"), data.rstrip("/")):
+        paths = [path for path in files.list_folder(examples) if path.endswith(".parquet")]
+        if paths:
+            name = examples.rpartition("/")[2]
+            folder = examples.rpartition("/")[0] or "." if name == "examples" else examples
+            source = Workspace(folder)
+            if source.finished("articles") and not files.exists(source.path(MANIFEST)):
+                raise FileNotFoundError(f"no {MANIFEST} in {folder}: its build is not finished")
+            return Source(folder, files.expand(paths))
+    raise FileNotFoundError(f"no shards (*.parquet) in {data} or {data}/examples")
+
+
+def _place(folder: str) -> str:
+    return folder.rstrip("/") if files.is_remote(folder) else os.path.realpath(folder)
+
+
+def _take_run(workspace: Workspace, run: str, device: str) -> str:
+    """Copy the learned ranker to where workers find it; 16 hex digits that stand for it.
+
+    Raises FileNotFoundError or ValueError if there is none in `run`.
+    """
+    from wikisum.ranker.learned.score import Scorer
+
+    with local_run(run) as folder:
+        Scorer.load(folder, device)
+        digest = hashlib.sha256()
+        for name in MODEL_FILES:
+            data = (folder / name).read_bytes()
+            digest.update(data)
+            files.write_bytes(workspace.work(RUN, name), data)
+    return digest.hexdigest()[:16]
+
+
+def _rank(job: Job, source: Source, settings: RankSettings) -> StageResult:
+    """Rank by a method, a task a shard."""
+    tasks = [file.path for file in source.shards]
+    do = RankShard(WriteRanked(job.workspace.out, settings, Ticker(job.progress_folder)))
+    return run_parts(job, _stage(source, settings, "cpu"), tasks, do)
+
+
+def _rank_learned(job: Job, source: Source, settings: RankSettings, device: str) -> StageResult:
+    """Rank by the learned ranker in the work folder."""
+    out = job.workspace.out
+    construct = InferScores(
+        [file.path for file in source.shards],
+        job.workspace.work(RUN),
+        device,
+        _has_ids_of(job.workspace, source),
+        WriteRanked(out, settings, Ticker(None)),
+        Ticker(job.progress_folder),
+    )
+    return run_stage(job, _stage(source, settings, device), construct)
+
+
+def _stage(source: Source, settings: RankSettings, device: str) -> Stage:
+    rows = sum(row_count(file.path) for file in source.shards)
+    return Stage(
+        STAGE,
+        "examples",
+        ("examples/",),
+        {"settings": asdict(settings), "inputs": files.identity(source.shards), "device": device},
+        len(source.shards),
+        rows,
+        {"settings": asdict(settings), "inputs": {"data": files.described(source.shards)}},
+    )
+
+
+def _has_ids_of(workspace: Workspace, source: Source) -> bool:
+    """Whether the examples have the subword ids of the learned ranker's own vocabulary."""
+    path = files.join(source.folder, MODEL)
+    if not files.exists(path):
+        return False
+    run = workspace.work(RUN, VOCAB_FILE)
+    with files.open_input(path) as own, files.open_input(run) as learned:
+        if own.read() != learned.read():
+            return False
+    first = (row for file in source.shards for row in read_rows(file.path, ["title_ids"]))
+    return next(first, {"title_ids": None})["title_ids"] is not None
+
+
+def _finish(workspace: Workspace, source: Source, result: StageResult) -> dict[str, Any]:
+    """Carry vocabulary, report and card along; write the manifest."""
+    carried = [_carried(workspace, source, path) for path in (MODEL, PIECES, *OTHERS)]
+    vocab = [f for f in carried if f and f.path in (MODEL, PIECES)]
+    others = [f.path for f in carried if f and f.path in OTHERS]
+    if CARD in others:
+        with files.open_input(workspace.path(CARD)) as file:
+            text = file.read()
+        files.write_bytes(workspace.path(CARD), text + _card_section(result).encode())
+    manifest_path = files.join(source.folder, MANIFEST)
+    old = b"{}"
+    if files.exists(manifest_path):
+        with files.open_input(manifest_path) as file:
+            old = file.read()
+    return write_derived_manifest(workspace, old, result, vocab, others)
+
+
+def _carried(workspace: Workspace, source: Source, path: str) -> ShardFile | None:
+    """Copy a file of the source, if it has it."""
+    if not files.exists(files.join(source.folder, path)):
+        return None
+    with (
+        files.open_input(files.join(source.folder, path)) as old,
+        files.AtomicFile(workspace.path(path)) as new,
+    ):
+        new.write(old.read())
+    return ShardFile(path, 0, new.size_bytes, new.sha256)
+
+
+def _card_section(result: StageResult) -> str:
+    settings, counts = result.facts["settings"], result.counts
+    return f"""
+## Ranked again
+
+`paragraphs` and their scores are those of `wikisum rank` by the method {settings["method"]}:
+the best {settings["max_paragraphs"]} an example, {counts.get("paragraphs_out", 0):,} of
+{counts.get("paragraphs_in", 0):,} in all. `articles/`, `documents/` and `dropped/` stand in the
+dataset that this one was made from, and `report/` is of that one.
+"""

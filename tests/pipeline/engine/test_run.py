@@ -1,0 +1,44 @@
+"""Running a pipeline: nothing of it is left behind, nothing foreign is said."""
+
+import logging
+import sys
+import tempfile
+from pathlib import Path
+
+import apache_beam as beam
+import pytest
+
+from wikisum.pipeline.cli import main
+from wikisum.pipeline.engine.run import Job, run_pipeline
+from wikisum.pipeline.engine.workspace import Workspace
+from wikisum.pipeline.errors import JobFailed
+
+
+def test_a_pipeline_leaves_no_folder_behind_even_if_it_is_killed(tmp_path, monkeypatch):
+    """None is there while it is made, so that none can stay."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    job = Job(Workspace(str(tmp_path / "out")), sys.stderr)
+    seen: list[list[Path]] = []
+
+    def construct(pipeline: beam.Pipeline) -> None:
+        _ = pipeline | beam.Create([1]) | beam.Map(print)
+        seen.append(list(temporary.glob("beam-pipeline-temp*")))
+
+    run_pipeline(job, construct, 1)
+    with pytest.raises(JobFailed, match="broken"):
+        run_pipeline(job, lambda _: (_ for _ in ()).throw(ValueError("broken")), 1)
+    assert seen == [[]]
+    assert list(temporary.glob("beam-pipeline-temp*")) == []
+
+
+def test_what_beam_says_of_clouds_at_import_is_not_passed_on(tmp_path, caplog, monkeypatch):
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "filters", [])
+    for beam_flags in ([], ["--", "--direct_num_workers=1"]):
+        assert main(["report", "--out", str(tmp_path), *beam_flags]) == 1
+        root.setLevel(logging.WARNING)
+        root.warning("apitools not found, and %s", "more")
+        root.warning("of use")
+    assert [r.getMessage() for r in caplog.records if r.name == "root"] == ["of use"] * 2

@@ -1,0 +1,87 @@
+"""What a workspace knows of the parts and stages that are done, here and on a remote store."""
+
+from pathlib import Path
+
+import pytest
+
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.files import AtomicFile
+from wikisum.pipeline.engine.shards import ShardFile
+from wikisum.pipeline.engine.workspace import PartResult, StageResult, Workspace
+
+
+def write(out: str, path: str, data: bytes) -> ShardFile:
+    with AtomicFile(files.join(out, path)) as file:
+        file.write(data)
+    return ShardFile(path, 0, file.size_bytes, file.sha256)
+
+
+@pytest.fixture(params=["here", "remote"])
+def out(request, tmp_path, monkeypatch) -> str:
+    """A folder; `remote` if Beam's filesystems are to open all in it."""
+    if request.param == "remote":
+        monkeypatch.setattr(files, "is_remote", lambda path: path.startswith(str(tmp_path)))
+        monkeypatch.setattr(
+            files, "make_folder", lambda path: Path(path).mkdir(parents=True, exist_ok=True)
+        )
+    return str(tmp_path / "out")
+
+
+def parts_of(out: str, count: int) -> tuple[Workspace, list[ShardFile]]:
+    """A workspace with so many parts done, each with a document and a dropped file."""
+    workspace, made = Workspace(out), []
+    parts = workspace.parts("scan", "key")
+    for index in range(count):
+        own = [
+            write(out, f"{folder}/{folder}-{index}", b"x" * (index + 1)) for folder in ("a", "b")
+        ]
+        parts.record(index, PartResult(own, {"pages": index}))
+        made += own
+    return workspace, made
+
+
+def test_parts_without_their_files_are_not_done(out):
+    workspace, _ = parts_of(out, 5)
+    parts = workspace.parts("scan", "key")
+    assert {i: p.counts["pages"] for i, p in parts.load(9).items()} == {i: i for i in range(5)}
+    assert list(parts.load(3)) == [0, 1, 2]
+    Path(out, "a", "a-1").unlink()
+    Path(out, "b", "b-3").write_bytes(b"short")
+    parts.forget(4)
+    assert list(parts.load(9)) == [0, 2]
+    assert workspace.begin("scan", "key", ("a/a-", "b/b-"), 6) == [1, 3, 4, 5]
+    assert {p.name for p in Path(out, "a").iterdir()} == {"a-0", "a-2"}
+
+
+def test_a_stage_without_a_file_is_not_finished(out):
+    workspace, made = parts_of(out, 3)
+    workspace.finish(StageResult("scan", "key", made, {}, {}, 1.0))
+    found = workspace.finished("scan", "key")
+    assert found is not None
+    assert found.files == made
+    assert workspace.finished("scan", "other") is None
+    assert workspace.finished("fetch") is None
+    Path(out, "b", "b-2").unlink()
+    assert workspace.finished("scan", "key") is None
+
+
+@pytest.mark.parametrize("out", ["remote"], indirect=True)
+def test_a_store_is_asked_once_a_folder(out, monkeypatch):
+    workspace, made = parts_of(out, 40)
+    workspace.finish(StageResult("scan", "key", made, {}, {}, 1.0))
+    asked = []
+    match = files._match
+    monkeypatch.setattr(files, "_match", lambda pattern: asked.append(pattern) or match(pattern))
+    assert workspace.finished("scan", "key") is not None
+    assert sorted(asked) == [f"{out}/a/*", f"{out}/b/*"]
+    asked.clear()
+    assert len(workspace.parts("scan", "key").load(40)) == 40
+    assert len(asked) == 3
+
+
+def test_sizes_of_what_is_there(out):
+    write(out, "a/x", b"123")
+    write(out, "b/y", b"")
+    paths = [f"{out}/{name}" for name in ("a/x", "a/y", "b/y", "c/z")]
+    assert files.sizes_bytes(paths) == {paths[0]: 3, paths[2]: 0}
+    assert files.sizes_bytes([]) == {}

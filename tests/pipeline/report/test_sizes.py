@@ -1,0 +1,39 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikisum.pipeline.engine.shards import ShardWriter
+from wikisum.pipeline.engine.workspace import Workspace
+from wikisum.pipeline.records import SIZES, Sizes
+from wikisum.pipeline.report.sizes import histogram, read_sizes, size_percentiles
+
+
+def test_percentiles_and_means_of_examples(tmp_path):
+    with ShardWriter(str(tmp_path), "sizes.parquet", SIZES, {}) as writer:
+        for n in range(11):
+            writer.write(Sizes(f"{n}", 10 * n, 1, 60, 0, 40, n, 50, 5, 0.5))
+    values = read_sizes(Workspace(str(tmp_path)), ["sizes.parquet"])
+    told = size_percentiles(values)
+    assert told["lead_words"] == {
+        "mean": 50.0, "20": 20.0, "40": 40.0, "50": 50.0, "60": 60.0, "80": 80.0, "100": 100.0,
+    }  # fmt: skip
+    assert told["documents"]["mean"] == 6.0
+    assert told["words_per_paragraph"] == 30.0
+
+
+def test_a_histogram_by_hand():
+    assert histogram(np.array([0.0, 1, 1, 3])) == {"step": 1.0, "counts": [1, 2, 1]}
+    assert histogram(np.arange(300.0))["step"] == 10.0
+    shares = histogram(np.array([0.0, 0.05, 0.31, 0.6]))
+    assert shares["step"] == 0.02
+    assert histogram(np.empty(0)) == {"step": 1.0, "counts": []}
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1), st.booleans())
+def test_every_value_is_in_one_of_few_bins(numbers, are_shares):
+    values = np.array(numbers, dtype=np.float64) / (10**6 if are_shares else 1)
+    told = histogram(values)
+    assert sum(told["counts"]) == len(numbers)
+    assert 1 <= len(told["counts"]) <= 31
+    if len(told["counts"]) > 1:
+        assert told["counts"][0] == sum(v < told["step"] * (1 - 1e-6) for v in values)

@@ -1,0 +1,74 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikisum.graphs.edges import edges_of
+from wikisum.pipeline.records import Example, Paragraph
+from wikisum.pipeline.rerank.shard import page_order, reranked, scores_by_method
+
+TEXTS = [
+    "The river runs past the mill.",
+    "A bridge, the bridge of Tavin, stands there.",
+    "Nothing is known of it.",
+    "Tavin has a bridge.",
+]
+PLACES = [(0, 1), (1, 0), (0, 0), (1, 4)]
+
+
+def example(graph=None, ids=((5,), (6, 7), (8,), ())):
+    paragraphs = [
+        Paragraph(text, document, position, 9.0 - i, i / 10)
+        for i, (text, (document, position)) in enumerate(zip(TEXTS, PLACES, strict=True))
+    ]
+    edges = edges_of({(0, 1): 0.5, (1, 3): 0.25, (2, 3): 1.0})._asdict()
+    return Example(
+        "00", "Tavin Bridge", "u", "A bridge of Tavin.", [], [], paragraphs,
+        edges, graph, [1], [2], None if ids is None else [list(i) for i in ids],
+    )  # fmt: skip
+
+
+def test_the_best_come_first_and_all_else_follows_them():
+    found = reranked(example(), [0.1, 0.9, 0.2, 0.8], most=3)
+    assert [p.text for p in found.paragraphs] == [TEXTS[1], TEXTS[3], TEXTS[2]]
+    assert [p.score for p in found.paragraphs] == [0.9, 0.8, 0.2]
+    assert [p.rouge2_recall for p in found.paragraphs] == [0.1, 0.3, 0.2]
+    assert found.paragraph_ids == [[6, 7], [], [8]]
+    # 1-3 is 0-1 now, 2-3 is 2-1, and 0 is gone
+    assert found.similarity_graph == {"source": [0, 1], "target": [1, 2], "weight": [0.25, 1.0]}
+    assert found.discourse_graph is None
+    assert reranked(example(ids=None), [1, 2, 3, 4], 2).paragraph_ids is None
+
+
+def test_of_equals_the_first_in_the_pages_comes_first():
+    assert page_order(example()) == [2, 0, 1, 3]
+    found = reranked(example(), [1.0, 1.0, 1.0, 2.0], most=9)
+    assert [p.text for p in found.paragraphs] == [TEXTS[i] for i in (3, 2, 0, 1)]
+
+
+@given(st.lists(st.integers(0, 3), min_size=4, max_size=4), st.integers(1, 6))
+def test_every_kept_edge_joins_the_same_paragraphs(scores, most):
+    plain = example()
+    found = reranked(plain, scores, most)
+    assert len(found.paragraphs) == min(most, 4)
+
+    def joined(some):
+        texts = [p.text for p in some.paragraphs]
+        edges = zip(*some.similarity_graph.values(), strict=True)
+        return {(frozenset({texts[i], texts[j]}), weight) for i, j, weight in edges}
+
+    kept = {p.text for p in found.paragraphs}
+    assert joined(found) == {edge for edge in joined(plain) if edge[0] <= kept}
+    ids_of = dict(zip(TEXTS, plain.paragraph_ids, strict=True))
+    assert found.paragraph_ids == [ids_of[p.text] for p in found.paragraphs]
+
+
+def test_a_method_sees_the_paragraphs_in_the_order_of_their_pages():
+    assert scores_by_method(example(), "identity", 0) == [-1.0, -2.0, 0.0, -3.0]
+    tfidf = scores_by_method(example(), "tfidf", 0)
+    assert max(range(4), key=tfidf.__getitem__) == 1
+    assert scores_by_method(example(), "oracle", 0)[1] > 0
+
+
+def test_a_missing_score_is_told():
+    with pytest.raises(ValueError, match="3 scores for 4 paragraphs"):
+        reranked(example(), [1.0, 2.0, 3.0], 4)
