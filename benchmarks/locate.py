@@ -24,7 +24,7 @@ from tests.fake_crawl import CRAWL, FakeCrawl, served
 LINES_A_BLOCK = 20
 CODE = """
 import resource, sys, time
-from pipeline.cli import main
+from wikisum.pipeline.cli import main
 code = main(sys.argv[1:])
 own, workers = (resource.getrusage(who) for who in
                 (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

@@ -21,7 +21,7 @@ from typing import Any
 
 CODE = """
 import resource, sys
-from pipeline.cli import main
+from wikisum.pipeline.cli import main
 code = main(sys.argv[1:])
 own, workers = (resource.getrusage(who).ru_maxrss for who in
                 (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

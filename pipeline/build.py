@@ -1,6 +1,6 @@
 """The whole flow, stage by stage: start reading here.
 
-    read articles -> want pages -> make documents of them (build_pages.py)
+    read articles -> want pages -> make documents of them
         -> join into examples -> link -> encode -> report
 
 Each function runs one stage, or finds it done before, and gives back its record.
@@ -13,7 +13,6 @@ from typing import Any
 from wikisum.crawl.wikipedia.dump import dump_language, open_dump
 from wikisum.pipeline.articles.dump import ReadDump, is_index, plan_parts
 from wikisum.pipeline.articles.original import ReadWikisum, is_original, pair_files
-from wikisum.pipeline.build_pages import make_pages
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.manifest import write_manifest
@@ -25,15 +24,25 @@ from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.examples.join import SIZES_FOLDER, JoinPages
 from wikisum.pipeline.examples.link import LinkShard
 from wikisum.pipeline.examples.subwords import MODEL, EncodeShard, TrainVocab
-from wikisum.pipeline.locate.stage import access_of
+from wikisum.pipeline.live.stage import LIVE_SCAN_OUTPUTS, documents_key, live_pages
+from wikisum.pipeline.locate.stage import (
+    FETCH_OUTPUTS,
+    LOCATE_OUTPUTS,
+    access_of,
+    fetch_pages,
+    locate_pages,
+)
 from wikisum.pipeline.options import (
+    PAGE_STAGES,
     SPLIT_TENTHS,
     ArticleSettings,
     LiveSettings,
     RemoteSettings,
     Settings,
 )
+from wikisum.pipeline.pages.stage import SCAN_OUTPUTS, scan_pages
 from wikisum.pipeline.records import SPLITS
+from wikisum.pipeline.remote.access import Access
 from wikisum.pipeline.report import report
 from wikisum.pipeline.report.card import CARD, write_card
 from wikisum.pipeline.wanted.url_filter import KEYS_FOLDER
@@ -166,6 +175,55 @@ def want_pages(
     if bad := result.counts.get("dropped_record_bad_line"):
         job.to.write(f"{'':<9} {bad:,} lines of the search results are none (see dropped/)\n")
     return result
+
+
+def make_pages(
+    job: Job,
+    settings: Settings,
+    access: Access,
+    warcs: list[InputFile],
+    wanted: StageResult,
+    wet_metadata: str | None = None,
+    live: LiveSettings | None = None,
+) -> list[StageResult]:
+    """`wanted/` -> `documents/`, out of the places that are named; the stages, in their order."""
+    pages: list[StageResult] = []
+    if settings.locate.crawls:
+        pages += locate_pages(job, settings, access, wanted)
+        pages.append(fetch_pages(job, settings, access, pages[-1]))
+    else:
+        job.workspace.forget("locate", LOCATE_OUTPUTS)
+        job.workspace.forget("fetch", FETCH_OUTPUTS)
+    if warcs:
+        pages.append(scan_pages(job, settings, access, warcs, wanted, wet_metadata))
+    else:
+        job.workspace.forget("scan", SCAN_OUTPUTS)
+    if live:
+        pages += live_pages(job, settings, access, live, wanted, pages)
+    else:
+        job.workspace.forget("live-scan", LIVE_SCAN_OUTPUTS)
+    return pages
+
+
+def made_pages(job: Job, wanted: StageResult) -> list[StageResult]:
+    """The stages that have been done to make `documents/` of these wanted pages.
+
+    Pages of the live web that were not missing, as crawls have been read since, are forgotten.
+    Raises JobFailed if there is none.
+    """
+    made = (job.workspace.finished(s) for s in ("lookup", "follow", "locate", "fetch", "scan"))
+    done = [r for r in made if r and r.facts["wanted"] == wanted.fingerprint]
+    fetched, scanned = (job.workspace.finished(s) for s in ("live", "live-scan"))
+    if fetched and scanned and scanned.facts["wanted"] == wanted.fingerprint:
+        if scanned.facts["after"] == documents_key(done):
+            done += [fetched, scanned]
+        else:
+            job.workspace.forget("live-scan", LIVE_SCAN_OUTPUTS)
+    if not any(result.stage in PAGE_STAGES for result in done):
+        raise JobFailed(
+            f"{job.workspace.out} has no pages: run `wikisum scan` or `wikisum fetch` first"
+        )
+    return done
 
 
 def shards_by_split(settings: Settings, articles: StageResult) -> dict[str, int]:

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from wikisum.pipeline.cli import DONE, FAILED, Commands
+from wikisum.pipeline.commands.command import DONE, FAILED, Commands
 from wikisum.pipeline.commands.estimate import add_estimate_flags, estimate
 from wikisum.pipeline.commands.job import add_job_flags, done_stage, open_job
 from wikisum.pipeline.commands.live import add_build_live_flags, build_live_settings
@@ -139,7 +139,7 @@ def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
 def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """articles/ x documents/ -> examples/, with graphs and without subword ids."""
     from wikisum.pipeline import build as flow
-    from wikisum.pipeline.build_pages import made_pages
+    from wikisum.pipeline.build import made_pages
 
     with open_job(args, beam_flags) as job:
         read, wanted = done_stage(job, "articles"), done_stage(job, "wanted")
@@ -155,7 +155,7 @@ def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
 def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Train a SentencePiece vocabulary, or take one; add subword ids to examples/."""
     from wikisum.pipeline import build as flow
-    from wikisum.pipeline.build_pages import made_pages
+    from wikisum.pipeline.build import made_pages
 
     vocab = _vocab(args.vocab)
     with open_job(args, beam_flags) as job:

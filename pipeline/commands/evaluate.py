@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from wikisum.pipeline.cli import DONE, Commands
+from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.ranker import (
     add_evaluate_ranking_flags,
     add_train_ranker_flags,

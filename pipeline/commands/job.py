@@ -7,7 +7,7 @@ import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
-from wikisum.pipeline.cli import INTERRUPTED
+from wikisum.pipeline.commands.command import INTERRUPTED
 
 if TYPE_CHECKING:
     from wikisum.pipeline.engine.run import Job

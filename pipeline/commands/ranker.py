@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from wikisum.pipeline.cli import DONE
+from wikisum.pipeline.commands.command import DONE
 from wikisum.pipeline.commands.job import open_job
 from wikisum.pipeline.errors import JobFailed
 

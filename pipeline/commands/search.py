@@ -5,7 +5,7 @@ import dataclasses
 import sys
 from typing import Any
 
-from wikisum.pipeline.cli import DONE, Commands
+from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.job import add_job_flags, done_stage, open_job
 from wikisum.pipeline.commands.live import add_live_flags, live_settings
 from wikisum.pipeline.commands.servers import (

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wikisum.pipeline.cli import DONE, INTERRUPTED
+from wikisum.pipeline.commands.command import DONE, INTERRUPTED
 from wikisum.pipeline.commands.flags import SOURCE_FLAGS, add_fields, given
 from wikisum.pipeline.errors import JobFailed
 

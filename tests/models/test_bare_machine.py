@@ -25,7 +25,7 @@ class Finder(PathFinder):
 
 
 sys.meta_path = [Finder if finder is PathFinder else finder for finder in sys.meta_path]
-from pipeline.cli import main
+from wikisum.pipeline.cli import main
 
 sys.exit(main(sys.argv[1:]))
 """

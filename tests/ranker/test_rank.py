@@ -75,7 +75,7 @@ def test_wrong_calls_name_what_is_wrong():
 @pytest.mark.parametrize("hash_seed", ["0", "1"])
 def test_order_does_not_depend_on_the_hash_seed(hash_seed):
     code = (
-        "from ranker.rank import METHODS, rank\n"
+        "from wikisum.ranker.rank import METHODS, rank\n"
         "texts = [f'a{i % 3} b{i % 5} c{i % 7} d{i}' for i in range(60)]\n"
         "print([rank(m, 'a1 b2 c3', texts, lead='a1 b2 c3 d4') for m in METHODS])"
     )

@@ -61,10 +61,10 @@ KILLED = """
 import sys, time, itertools
 import numpy as np
 import torch
-from models.batches import SplitReader
-from models.configs import ModelSettings, SourceSettings
-from models.loader import Loader
-from ranker.shards import split_shards
+from wikisum.models.data.batches import SplitReader
+from wikisum.models.configs import ModelSettings, SourceSettings
+from wikisum.models.data.loader import Loader
+from wikisum.ranker.data.shards import split_shards
 
 if __name__ == "__main__":
     shards = split_shards(sys.argv[1], "train")
