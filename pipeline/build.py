@@ -74,7 +74,7 @@ def with_language(settings: Settings, language: str) -> Settings:
     """The settings with the dump's language where none is named."""
     return replace(
         settings,
-        scan=replace(settings.scan, language=settings.scan.language or language),
+        pages=replace(settings.pages, language=settings.pages.language or language),
         examples=replace(settings.examples, language=settings.examples.language or language),
     )
 

@@ -71,7 +71,7 @@ class WantedSettings:
 
 
 @dataclass(frozen=True)
-class ScanSettings:
+class PageSettings:
     """How pages become documents."""
 
     extractor: str = "fast"
@@ -163,7 +163,7 @@ class ExampleSettings:
     paragraph_clone_threshold: float = 0.8
     max_documents: int = 500
     max_paragraphs: int = 100
-    max_tokens: int | None = None
+    max_words: int | None = None
     require_citation: bool = False
 
     def __post_init__(self) -> None:
@@ -180,7 +180,7 @@ class ExampleSettings:
             0 < self.max_paragraphs < 1 << 15,
             "--max-paragraphs must lie in 1..32767 (graph indexes)",
         )
-        _require(self.max_tokens is None or self.max_tokens > 0, "--max-tokens must be over 0")
+        _require(self.max_words is None or self.max_words > 0, "--max-words must be over 0")
 
 
 @dataclass(frozen=True)
@@ -297,7 +297,7 @@ class Settings:
     articles: ArticleSettings = ArticleSettings()
     wanted: WantedSettings = WantedSettings()
     locate: LocateSettings = LocateSettings()
-    scan: ScanSettings = ScanSettings()
+    pages: PageSettings = PageSettings()
     examples: ExampleSettings = ExampleSettings()
     graphs: GraphSettings = GraphSettings()
     vocab: VocabSettings = VocabSettings()
@@ -315,7 +315,7 @@ class Settings:
 # case with spaced punctuation, no page or paragraph dropped as a copy or for its language, up to a
 # million words (there: subwords) of paragraphs in the order of the tf-idf sum. It had no graphs.
 LIKE_T2T = Settings(
-    scan=ScanSettings(extractor="soup", paragraph_rule="t2t"),
+    pages=PageSettings(extractor="soup", paragraph_rule="t2t"),
     examples=ExampleSettings(
         language=ANY_LANGUAGE,
         text_rule="t2t",
@@ -324,7 +324,7 @@ LIKE_T2T = Settings(
         paragraph_clone_threshold=1.0,
         max_documents=100_000,
         max_paragraphs=(1 << 15) - 1,
-        max_tokens=1_000_000,
+        max_words=1_000_000,
     ),
     graphs=GraphSettings(graph_paragraphs=100),
 )

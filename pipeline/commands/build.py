@@ -284,11 +284,11 @@ def _add_file_flags(parser: argparse.ArgumentParser) -> None:
 
 def _add_page_flags(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("pages")
-    group.add_argument("--extractor", dest="scan.extractor", metavar="NAME",
+    group.add_argument("--extractor", dest="pages.extractor", metavar="NAME",
                        help="main text: fast (default), trafilatura; all: soup")  # fmt: skip
-    group.add_argument("--paragraph-rule", dest="scan.paragraph_rule", metavar="NAME",
+    group.add_argument("--paragraph-rule", dest="pages.paragraph_rule", metavar="NAME",
                        help="prose (default) or t2t: the original dataset's filter")  # fmt: skip
-    group.add_argument("--max-page-bytes", dest="scan.max_page_bytes", type=int, metavar="N",
+    group.add_argument("--max-page-bytes", dest="pages.max_page_bytes", type=int, metavar="N",
                        help="drop larger pages (default 16 MiB)")  # fmt: skip
 
 
@@ -301,7 +301,7 @@ def _add_example_flags(parser: argparse.ArgumentParser) -> None:
          "drop paragraphs with more of the lead's bigrams than this share (default 0.8)"),
         ("examples.max_documents", int, "documents an article may have (default 500)"),
         ("examples.max_paragraphs", int, "paragraphs to keep, best first (default 100)"),
-        ("examples.max_tokens", int, "words to keep, best paragraphs first (default no limit)"),
+        ("examples.max_words", int, "words to keep, best paragraphs first (default no limit)"),
         ("examples.language", str, "language of pages (default that of the articles; any: all)"),
         ("examples.text_rule", str, "plain (default) or t2t: lower case, spaced punctuation"),
         ("graphs.similarity_threshold", float, "least weight of an edge (default 0.2)"),

@@ -188,7 +188,7 @@ def _crawled_share(volume: Volumes) -> float:
 
 
 def _extraction(volume: Volumes, settings: Settings, rates: Rates) -> float:
-    html_speed: float = getattr(rates, f"{settings.scan.extractor}_bytes")
+    html_speed: float = getattr(rates, f"{settings.pages.extractor}_bytes")
     return volume.html_bytes / html_speed + volume.text_bytes / rates.text_bytes
 
 

@@ -56,7 +56,7 @@ class _Sampled:
         self._asked.clear()
         prefix = Prefix(raw, most_bytes)
         stream = cast(BinaryIO, prefix)
-        for item in read_captures(stream, self.wants, self._settings.scan.max_page_bytes):
+        for item in read_captures(stream, self.wants, self._settings.pages.max_page_bytes):
             if isinstance(item, Capture) or item.url is not None:
                 self._add(item)
         self.read_bytes += prefix.taken
@@ -68,7 +68,7 @@ class _Sampled:
             return
         seen["html"] += item.kind == "html"
         seen["bytes"] += len(item.payload)
-        made = make_document(item, "", "estimate", self._settings.scan, Counter())
+        made = make_document(item, "", "estimate", self._settings.pages, Counter())
         if isinstance(made, Document):
             own = self._settings.examples.language
             seen["documents"] += 1

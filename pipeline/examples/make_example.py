@@ -167,7 +167,7 @@ def _ranked(
     scores = tfidf_scores(terms(article.title), [terms(t) for t in texts])
     order = sorted(range(len(pool)), key=lambda i: -scores[i])
     words = [len(t.split()) for t in texts]
-    best = best_within(order, words, settings.max_paragraphs, settings.max_tokens)
+    best = best_within(order, words, settings.max_paragraphs, settings.max_words)
     labels = rouge2_recall([texts[i] for i in best], article.lead)
     paragraphs = [
         Paragraph(*pool[i], score=scores[i], rouge2_recall=label)

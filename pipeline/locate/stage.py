@@ -134,7 +134,7 @@ def locate_pages(
 
 def fetch_pages(job: Job, settings: Settings, access: Access, located: StageResult) -> StageResult:
     """`captures/` -> `documents/`; what an earlier run has of the same captures is kept."""
-    own = settings.scan
+    own = settings.pages
     origin = origin_of("fetch", own, located)
     tasks = located.paths("captures/")
     stage = Stage(

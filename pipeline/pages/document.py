@@ -8,12 +8,12 @@ from wikisum.crawl.original.t2t import t2t_drop_reason
 from wikisum.crawl.paragraphs import drop_reason, split_long
 from wikisum.crawl.urls import canonical_url
 from wikisum.crawl.warc.warc import Capture, Rejected
-from wikisum.pipeline.options import ScanSettings
+from wikisum.pipeline.options import PageSettings
 from wikisum.pipeline.records import Document, Dropped
 
 
 def make_document(
-    item: Capture | Rejected, file: str, stage: str, settings: ScanSettings, counts: Counter[str]
+    item: Capture | Rejected, file: str, stage: str, settings: PageSettings, counts: Counter[str]
 ) -> Document | Dropped:
     """The document of a record of `file`, its paragraphs counted by their fates in `counts`."""
     if isinstance(item, Rejected):
@@ -45,14 +45,14 @@ def make_document(
     )
 
 
-def _pieces(paragraphs: list[str], settings: ScanSettings) -> list[str]:
+def _pieces(paragraphs: list[str], settings: PageSettings) -> list[str]:
     """The paragraphs, long ones in pieces; the rule of the original leaves them whole."""
     if settings.paragraph_rule == "t2t":
         return paragraphs
     return [piece for paragraph in paragraphs for piece in split_long(paragraph)]
 
 
-def _drop_reason(paragraph: str, settings: ScanSettings) -> str | None:
+def _drop_reason(paragraph: str, settings: PageSettings) -> str | None:
     if settings.paragraph_rule == "t2t":
         return t2t_drop_reason(paragraph)
     return drop_reason(paragraph, settings.language)

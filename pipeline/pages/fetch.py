@@ -14,7 +14,7 @@ from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.retry import Aside
 from wikisum.pipeline.engine.shards import ShardWriter, read_rows
 from wikisum.pipeline.engine.workspace import PartResult
-from wikisum.pipeline.options import ScanSettings
+from wikisum.pipeline.options import PageSettings
 from wikisum.pipeline.pages.document import make_document
 from wikisum.pipeline.pages.fetched_before import FETCHED, Fetched, FetchedBefore
 from wikisum.pipeline.records import DOCUMENT, DROPPED, Capture, Document, Dropped
@@ -38,7 +38,7 @@ def _span(capture: Capture) -> Span:
 
 
 def _document(
-    capture: Capture, data: bytes | BadAnswer, settings: ScanSettings
+    capture: Capture, data: bytes | BadAnswer, settings: PageSettings
 ) -> tuple[Document | Dropped, dict[str, int]]:
     """The document of a capture's bytes, under the URL that is wanted, or why there is none."""
     url, offset = capture.source_url, capture.offset
@@ -62,7 +62,7 @@ class FetchShard:
 
     out: str
     part_count: int
-    settings: ScanSettings
+    settings: PageSettings
     access: Access
     aside: Aside | None
     metadata: dict[str, str]

@@ -8,7 +8,7 @@ from wikisum.crawl.url_filter import UrlFilter
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.shards import ShardWriter
 from wikisum.pipeline.engine.workspace import PartResult
-from wikisum.pipeline.options import ScanSettings
+from wikisum.pipeline.options import PageSettings
 from wikisum.pipeline.pages.crawl_files import may_hold
 from wikisum.pipeline.pages.document import make_document
 from wikisum.pipeline.pages.plan import FileShare
@@ -28,7 +28,7 @@ class ScanFiles:
     out: str
     stage: str
     part_count: int
-    settings: ScanSettings
+    settings: PageSettings
     filter_path: str
     filter_fingerprint: str
     wet_metadata: str | None

@@ -82,7 +82,7 @@ def scan_files(
     job: Job, settings: Settings, access: Access, wanted: StageResult, scan: Scan
 ) -> StageResult:
     """The pages of crawl files that a filter has -> `documents/`."""
-    own = settings.scan
+    own = settings.pages
     origin = origin_of(scan.stage, own, wanted)
     most_bytes = share_bytes(scan.files)
     tasks = plan_scan(scan.files, most_bytes)

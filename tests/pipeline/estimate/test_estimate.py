@@ -18,7 +18,7 @@ from wikisum.pipeline.options import (
     GraphSettings,
     LiveSettings,
     LocateSettings,
-    ScanSettings,
+    PageSettings,
     Settings,
     VocabSettings,
     WantedSettings,
@@ -132,7 +132,7 @@ def test_the_web_is_asked_for_what_the_crawl_has_not():
 
 
 def test_other_settings():
-    soup = found(settings=Settings(scan=ScanSettings(extractor="soup")))
+    soup = found(settings=Settings(pages=PageSettings(extractor="soup")))
     assert cost(soup, "scan").cpu_seconds > 2 * cost(found(), "scan").cpu_seconds
     first = found(settings=Settings(graphs=GraphSettings(graph_paragraphs=10)))
     spent, whole = (cost(e, "graphs").cpu_seconds - 1 for e in (first, found()))

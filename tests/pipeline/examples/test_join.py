@@ -11,7 +11,7 @@ from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.shards import ShardWriter
 from wikisum.pipeline.engine.workspace import Parts
 from wikisum.pipeline.examples.join import JoinPages, _meet, pack, unpack
-from wikisum.pipeline.options import ExampleSettings, RemoteSettings, ScanSettings
+from wikisum.pipeline.options import ExampleSettings, PageSettings, RemoteSettings
 from wikisum.pipeline.pages.plan import FileShare
 from wikisum.pipeline.pages.scan import ScanFiles
 from wikisum.pipeline.records import ARTICLE, DOCUMENT, DROPPED, WANTED, Dropped, Wanted
@@ -116,7 +116,7 @@ def test_scan_keeps_the_wanted_and_accounts_for_the_rest(tmp_path):
     wanted = [url_key(u) for u in (URL, "http://b.example/", "http://c.example/")]
     keys = write_keys(str(tmp_path), "keys", wanted)
     BuildFilter(str(tmp_path), 3, Ticker(None))(0, [keys.path])
-    settings = ScanSettings(language="en")
+    settings = PageSettings(language="en")
     path = str(tmp_path / FILTER)
     scan = ScanFiles(
         str(tmp_path / "out"),

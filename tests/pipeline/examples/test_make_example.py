@@ -85,7 +85,7 @@ def test_a_paragraph_stands_once():
 def test_cuts_are_counted():
     found = Found("citation", 0, document("http://a.example/", GREEN, SHEEP, NOON))
     assert make(found, max_paragraphs=1).counts["paragraphs_cut"] == 2
-    assert len(make(found, max_tokens=26).example.paragraphs) == 2
+    assert len(make(found, max_words=26).example.paragraphs) == 2
 
 
 def test_required_citations():
