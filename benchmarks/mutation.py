@@ -134,7 +134,7 @@ def draw(packages: list[str], count: int, seed: int) -> list[Mutant]:
     return [chance.choice(by_line[line]) for line in lines]
 
 
-def tests_of(path: str, root: Path) -> list[list[str]]:
+def nearest_tests(path: str, root: Path) -> list[list[str]]:
     """The tests to run for a file, the nearest first."""
     parts = Path(path).with_suffix("").parts
     nearest = Path("tests", *parts[:-1], f"test_{parts[-1]}.py")
@@ -170,7 +170,7 @@ def judge(mutant: Mutant, root: Path) -> dict[str, Any]:
     path.write_text(text[: mutant.start] + mutant.after + text[mutant.end :])
     noticed_by = None
     try:
-        for tests in tests_of(mutant.path, root):
+        for tests in nearest_tests(mutant.path, root):
             if _run(root, tests, SECONDS):
                 noticed_by = tests[0] if len(tests) == 1 else "tests/test_*.py"
                 break

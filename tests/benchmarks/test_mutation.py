@@ -1,6 +1,6 @@
 import ast
 
-from benchmarks.mutation import ROOT, draw, mutants_of, tests_of
+from benchmarks.mutation import ROOT, draw, mutants_of, nearest_tests
 
 
 def test_every_mutant_is_another_program():
@@ -21,5 +21,5 @@ def test_one_change_per_line_and_the_same_for_the_same_seed():
 
 
 def test_the_nearest_tests_come_first():
-    tests = tests_of("ranker/data/vocab.py", ROOT)
+    tests = nearest_tests("ranker/data/vocab.py", ROOT)
     assert tests == [["tests/ranker/data/test_vocab.py"], ["tests/ranker/data"], ["tests/ranker"]]
