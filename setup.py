@@ -23,6 +23,7 @@ BASE = [
     "jinja2>=3.1",
     "lxml>=5.3",
     "markupsafe>=2.1",
+    "msgspec>=0.20",
     "mwparserfromhell>=0.7",
     "nltk>=3.9",
     "numpy>=2",
