@@ -27,6 +27,7 @@ from wikisum.crawl import clones
 from wikisum.crawl.errors import BadArticle, BadPage, BadUrl
 from wikisum.crawl.html import read_page
 from wikisum.crawl.titles import article_id, normalise_title
+from wikisum.crawl.tokens import terms
 from wikisum.crawl.urls import canonical_url
 from wikisum.crawl.warc.warc import Capture, read_captures
 from wikisum.crawl.wikipedia.dump import Page, open_dump, read_pages
@@ -166,7 +167,7 @@ def scores(articles: list[Article], cases: list[Case], length: int, least: int) 
     ready = [
         clones.article_shingles(a.lead, [s.text for s in a.sections], "measured") for a in articles
     ]
-    return np.array([clones.clone_score(c.paragraphs, ready[c.article]) for c in cases])
+    return np.array([clones.clone_score(map(terms, c.paragraphs), ready[c.article]) for c in cases])
 
 
 def precision_recall(
@@ -222,7 +223,7 @@ def main() -> None:
     ready = clones.article_shingles(articles[0].lead, [s.text for s in articles[0].sections])
     sample = [c.paragraphs for c in cases[:300]]
     for paragraphs in sample:
-        clones.clone_score(paragraphs, ready)
+        clones.clone_score(map(terms, paragraphs), ready)
     seconds = time.process_time() - start
     if args.picture:
         draw(args.picture, by_rule, is_copy, weight, held)

@@ -141,7 +141,7 @@ def main() -> None:
         "articles": counts["articles"]["articles_out"],
         "wanted": counts["wanted"]["references_out"],
         "documents": counts["scan"]["documents_out"],
-        "used": counts["examples"]["references_out"],
+        "used": counts["examples"]["documents_out"],
         "examples": counts["examples"]["examples_out"],
     }
     for name, value in taken.items():

@@ -29,7 +29,7 @@ from benchmarks.topic_words import ALIASES_OF_KIND, FACTS, FILLERS, NAMES, REPEA
 from wikisum.crawl.titles import article_id
 from wikisum.graphs.discourse import discourse_graph
 from wikisum.graphs.similarity import similarity_graph
-from wikisum.pipeline.records import EXAMPLE, SPLITS, Example, Paragraph, Reference, to_table
+from wikisum.pipeline.records import EXAMPLE, SPLITS, Example, Paragraph, SourceDocument, to_table
 from wikisum.ranker.data.vocab import load_model, train_vocab
 from wikisum.ranker.rouge import rouge2_recall
 
@@ -167,9 +167,9 @@ def _example(title: str, lead: str, texts: list[Text]) -> Example:
     )
 
 
-def _page(number: str, rank: int) -> Reference:
+def _page(number: str, rank: int) -> SourceDocument:
     url = f"https://pages.example/{number}/{rank}"
-    return Reference(url, "search", rank, "topics.warc.gz", 0, "", "2024-01-01T00:00:00Z", 0.0)
+    return SourceDocument(url, "search", rank, "topics.warc.gz", 0, "", "2024-01-01T00:00:00Z", 0.0)
 
 
 def texts_of(example: Example) -> list[str]:

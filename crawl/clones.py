@@ -62,13 +62,16 @@ def article_shingles(
     return ArticleShingles(rule, by_shingle, [len(found) for found in long])
 
 
-def clone_score(paragraphs: Iterable[str], article: ArticleShingles) -> float:
-    """The greatest share of a section's shingles that the document holds, in 0..1."""
+def clone_score(paragraphs: Iterable[Sequence[str]], article: ArticleShingles) -> float:
+    """Return the greatest share of a section's shingles that a document holds, in 0..1.
+
+    The document is given as the terms of each of its paragraphs.
+    """
     length = SHINGLE_WORDS[article.rule]
     sections_by_shingle = article.sections_by_shingle
     found: set[Shingle] = set()
     for paragraph in paragraphs:
-        found.update(filter(sections_by_shingle.__contains__, shingles(terms(paragraph), length)))
+        found.update(filter(sections_by_shingle.__contains__, shingles(paragraph, length)))
     counts = [0] * len(article.sizes)
     for shingle in found:
         for section in sections_by_shingle[shingle]:

@@ -112,7 +112,7 @@ def read_articles(
             "settings": asdict(own),
             "origin": origin,
             "inputs": {"articles": files.described(inputs)},
-            "cited_as": "reference" if original else "citation",
+            "cited_as": "original" if original else "citation",
         },
     )
     where = (job.workspace.out, len(tasks), own)
@@ -138,7 +138,7 @@ def want_pages(
     """`articles/` and search results -> `wanted/`."""
     own = settings.wanted
     cited_as = articles.facts["cited_as"]
-    if cited_as == "reference" and own.corpus != "combined":
+    if cited_as == "original" and own.corpus != "combined":
         raise ValueError(
             f"--corpus {own.corpus}: the original files do not tell citations from search results"
         )

@@ -10,7 +10,9 @@ import pyarrow as pa
 
 FORMAT_VERSION = "1"
 SPLITS = ("train", "validation", "test")
-SOURCES = ("citation", "reference", "search")
+# Where a wanted URL comes from: `original` is of the original WikiSum files, whose lists mix
+# citations and search results.
+SOURCES = ("citation", "original", "search")
 
 
 def _struct(**fields: pa.DataType) -> pa.StructType:
@@ -45,16 +47,17 @@ class Article(NamedTuple):
     split: str
 
 
-class Wanted(NamedTuple):
-    """An article wants a page: `source` is one of `SOURCES`, `rank` its place in that list.
+class WantedUrl(NamedTuple):
+    """A page that an article wants: `source` is one of `SOURCES`, `rank` its index in that list.
 
-    `reference` is of the original WikiSum files, which do not tell citations from search results.
+    `reason` says why the page is never taken (`wikipedia_itself`), and is None for all others.
     """
 
     url: str
     article: str
     source: str
     rank: int
+    reason: str | None = None
 
 
 class Capture(NamedTuple):
@@ -137,7 +140,7 @@ class Outcome(NamedTuple):
     fetched_at: str
 
 
-class Reference(NamedTuple):
+class SourceDocument(NamedTuple):
     """A document of an example; `clone_score` is r of Liu et al. 2018, A.2.1, as calibrated."""
 
     url: str
@@ -168,7 +171,7 @@ class Example(NamedTuple):
     url: str
     lead: str
     sections: list[Section]
-    documents: list[Reference]
+    documents: list[SourceDocument]
     paragraphs: list[Paragraph]
     similarity_graph: dict[str, list[Any]] | None = None
     discourse_graph: dict[str, list[Any]] | None = None
@@ -187,8 +190,8 @@ class Sizes(NamedTuple):
     lead_words: int
     citation_documents: int
     citation_words: int
-    reference_documents: int
-    reference_words: int
+    original_documents: int
+    original_words: int
     search_documents: int
     search_words: int
     paragraphs: int
@@ -210,7 +213,13 @@ ARTICLE = pa.schema(
     }
 )
 WANTED = pa.schema(
-    {"url": pa.string(), "article": pa.string(), "source": pa.string(), "rank": pa.int32()}
+    {
+        "url": pa.string(),
+        "article": pa.string(),
+        "source": pa.string(),
+        "rank": pa.int32(),
+        "reason": pa.string(),
+    }
 )
 CAPTURE = pa.schema(
     {
@@ -309,8 +318,8 @@ SIZES = pa.schema(
         "lead_words": pa.int32(),
         "citation_documents": pa.int32(),
         "citation_words": pa.int32(),
-        "reference_documents": pa.int32(),
-        "reference_words": pa.int32(),
+        "original_documents": pa.int32(),
+        "original_words": pa.int32(),
         "search_documents": pa.int32(),
         "search_words": pa.int32(),
         "paragraphs": pa.int32(),
@@ -334,7 +343,7 @@ def example_from_row(row: dict[str, Any]) -> Example:
     """The Example in one row of a shard, as `pyarrow` gives it (`Table.to_pylist`)."""
     return Example(**row)._replace(
         sections=[Section(**s) for s in row["sections"]],
-        documents=[Reference(**d) for d in row["documents"]],
+        documents=[SourceDocument(**d) for d in row["documents"]],
         paragraphs=[Paragraph(**p) for p in row["paragraphs"]],
     )
 

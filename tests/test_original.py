@@ -74,11 +74,11 @@ def test_the_same_articles_give_the_same_examples(built, tmp_path):
     assert main(["build", *dump, *PAGES, "--out", str(out)]) == 0
     of_dump, of_original = examples(out), examples(built)
     sources = {d["source"] for row in of_original for d in row["documents"]}
-    assert sources == {"reference", "search"}
+    assert sources == {"original", "search"}
     for row in [*of_dump, *of_original]:
         del row["title_ids"], row["lead_ids"], row["paragraph_ids"]  # other splits, other subwords
         for document in row["documents"]:
-            document["source"] = document["source"].replace("reference", "citation")
+            document["source"] = document["source"].replace("original", "citation")
         for section in row["sections"]:
             del section["level"]
     assert of_original == of_dump
@@ -93,7 +93,7 @@ def test_the_dataset_is_sound_and_tells_what_it_lost(built):
     assert len(bad) == articles
     assert {r["reason"] for r in bad} == {"not_http"}
     sizes = json.loads((built / "report" / "report.json").read_text())["sizes"]
-    assert sizes["reference_documents"]["mean"] > 0
+    assert sizes["original_documents"]["mean"] > 0
     assert sizes["citation_documents"]["mean"] == 0
 
 

@@ -1,7 +1,7 @@
 """The original WikiSum's articles and their URLs -> `articles/`, shard by shard.
 
 The files do not tell which URLs are cited and which a search found: all of an article stand in
-`citations`, and are wanted as `reference`.
+`citations`, and are wanted as `original`.
 """
 
 from collections.abc import Iterator

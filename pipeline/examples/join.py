@@ -18,7 +18,7 @@ from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.run import count
 from wikisum.pipeline.engine.shards import ShardWriter, read_rows
 from wikisum.pipeline.engine.workspace import PartResult, Parts
-from wikisum.pipeline.examples.make_example import STAGE, Found, make_example
+from wikisum.pipeline.examples.make_example import STAGE, WantedDocument, make_example
 from wikisum.pipeline.options import ExampleSettings
 from wikisum.pipeline.records import (
     DROPPED,
@@ -30,9 +30,9 @@ from wikisum.pipeline.records import (
     Dropped,
     Example,
     Paragraph,
-    Reference,
     Section,
     Sizes,
+    SourceDocument,
     article_from_row,
 )
 
@@ -221,7 +221,7 @@ class JoinPages:
         found = []
         for source, rank, kind, packed in groups["references"]:
             if kind == "document":
-                found.append(Found(source, rank, Document(*unpack(packed))))
+                found.append(WantedDocument(source, rank, Document(*unpack(packed))))
             else:
                 yield part, ("missed", article.id, packed)
         made = make_example(article, found, self.settings)
@@ -268,6 +268,6 @@ def _example(plain: list) -> Example:
     example = Example(*plain)
     return example._replace(
         sections=[Section(*s) for s in example.sections],
-        documents=[Reference(*d) for d in example.documents],
+        documents=[SourceDocument(*d) for d in example.documents],
         paragraphs=[Paragraph(*p) for p in example.paragraphs],
     )

@@ -1,6 +1,7 @@
 """An article and its documents -> its example: drop clones, label, rank, cut. No Beam, no files."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from wikisum.crawl.clones import article_shingles, clone_score, lead_bigrams, paragraph_clone_score
@@ -14,19 +15,17 @@ from wikisum.pipeline.records import (
     Dropped,
     Example,
     Paragraph,
-    Reference,
-    Section,
     Sizes,
+    SourceDocument,
 )
 from wikisum.ranker.rouge import rouge1_recall, rouge2_recall
 from wikisum.ranker.select import best_within
 from wikisum.ranker.tfidf import tfidf_scores
 
 STAGE = "examples"
-_Pooled = tuple[str, int, int]  # a paragraph's text, its document, its position there
 
 
-class Found(NamedTuple):
+class WantedDocument(NamedTuple):
     """A document that an article wants: `source` and `rank` as in `wanted/`."""
 
     source: str
@@ -34,78 +33,131 @@ class Found(NamedTuple):
     document: Document
 
 
-class Made(NamedTuple):
-    """What became of an article: its example (and sizes) or None, what was dropped, counts."""
+class ExampleOutcome(NamedTuple):
+    """What became of an article: its example with its sizes, or None; dropped rows and counts."""
 
+    article: str
+    split: str
     example: Example | None
     sizes: Sizes | None
     dropped: list[Dropped]
     counts: dict[str, int]
 
 
-def make_example(article: Article, found: list[Found], settings: ExampleSettings) -> Made:
-    """The article's example, its documents in the order of their lists, search results last."""
-    counts: Counter[str] = Counter(articles_in=1, references_in=len(found))
-    dropped: list[Dropped] = []
-    references: list[Reference] = []
-    pool: list[_Pooled] = []
-    seen: set[tuple[str, ...]] = set()
-    texts = [s.text for s in article.sections]
-    shingles = article_shingles(article.lead, texts, settings.clone_rule)
-    bigrams = lead_bigrams(article.lead)
-    for source, rank, document in sorted(found, key=_place):
-        score = clone_score(document.paragraphs, shingles)
-        reason = _document_reason(document, score, len(references), settings)
+class _Pooled(NamedTuple):
+    """A paragraph that may be ranked: its text and terms, its document, its index there."""
+
+    text: str
+    words: tuple[str, ...]
+    document: int
+    position: int
+
+
+def make_example(
+    article: Article, wanted: list[WantedDocument], settings: ExampleSettings
+) -> ExampleOutcome:
+    """Return the example of an article, its documents in the order of their lists.
+
+    Citations come first, search results last. Every document and paragraph that is left out is
+    counted, and a document that is left out is a dropped row.
+    """
+    pool = _Pool(article, settings)
+    for item in sorted(wanted, key=_list_order):
+        pool.add(item)
+    counts, dropped, documents = pool.counts, pool.dropped, pool.documents
+    paragraphs = pool.paragraphs
+    if settings.text_rule == "t2t":
+        article, paragraphs = _as_t2t(article, paragraphs)
+    example, sizes = None, None
+    reason = _article_reason(documents, settings)
+    if reason is None:
+        example = _ranked(article, documents, paragraphs, settings)
+        sizes = _sizes(article, documents, paragraphs)
+        counts["paragraphs_out"] = len(example.paragraphs)
+        counts["paragraphs_cut"] = len(paragraphs) - len(example.paragraphs)
+        counts["documents_out"] = len(documents)
+        counts["examples_out"] = 1
+    else:
+        counts["paragraphs_article_dropped"] += len(paragraphs)
+        for document in documents:
+            dropped.append(_dropped_reference(article.id, document, reason, detail=None))
+        dropped.append(
+            Dropped(
+                kind="article",
+                article=article.id,
+                url=None,
+                stage=STAGE,
+                reason=reason,
+                detail=article.title,
+            )
+        )
+    for row in dropped:
+        counts[f"dropped_{row.kind}_{row.reason}"] += 1
+    return ExampleOutcome(article.id, article.split, example, sizes, dropped, dict(counts))
+
+
+class _Pool:
+    """The documents and paragraphs that an article's example is made of, as they are added."""
+
+    def __init__(self, article: Article, settings: ExampleSettings) -> None:
+        self.counts: Counter[str] = Counter(articles_in=1, references_in=0)
+        self.dropped: list[Dropped] = []
+        self.documents: list[SourceDocument] = []
+        self.paragraphs: list[_Pooled] = []
+        self._article, self._settings = article.id, settings
+        self._seen: set[tuple[str, ...]] = set()
+        texts = [s.text for s in article.sections]
+        self._shingles = article_shingles(article.lead, texts, settings.clone_rule)
+        self._bigrams = lead_bigrams(article.lead)
+
+    def add(self, item: WantedDocument) -> None:
+        """Add a document with those of its paragraphs that may be ranked, or a dropped row."""
+        self.counts["references_in"] += 1
+        source, rank, document = item
+        words = [tuple(terms(text)) for text in document.paragraphs]
+        score = clone_score(words, self._shingles)
+        reason = _document_reason(document, score, len(self.documents), self._settings)
         if reason is None:
-            kept = []
-            for position, text in enumerate(document.paragraphs):
-                fate = _paragraph_reason(text, bigrams, seen, settings)
-                counts[f"paragraphs_{fate or 'pooled'}"] += 1
-                if fate is None:
-                    kept.append((text, len(references), position))
-            pool.extend(kept)
+            kept = list(self._kept(document, words))
+            self.paragraphs.extend(kept)
             reason = None if kept else "no_paragraphs"
         if reason is not None:
             detail = f"{source} {rank}, clone_score={score:.4f}"
-            dropped.append(_drop_reference(article.id, document, reason, detail))
-            continue
-        references.append(
-            Reference(
-                document.url,
-                source,
-                rank,
-                document.warc_file,
-                document.offset,
-                document.digest,
-                document.fetched_at,
-                score,
+            self.dropped.append(_dropped_reference(self._article, document, reason, detail))
+            return
+        self.documents.append(
+            SourceDocument(
+                url=document.url,
+                source=source,
+                rank=rank,
+                warc_file=document.warc_file,
+                offset=document.offset,
+                digest=document.digest,
+                fetched_at=document.fetched_at,
+                clone_score=score,
             )
         )
-    if settings.text_rule == "t2t":
-        article, pool = _as_t2t(article, pool)
-    fate = _article_reason(references, settings)
-    if fate is None:
-        example = _ranked(article, references, pool, settings)
-        sizes = _sizes(article, references, pool)
-        counts["paragraphs_out"] = len(example.paragraphs)
-        counts["paragraphs_cut"] = len(pool) - len(example.paragraphs)
-        counts["references_out"] = len(references)
-        counts["examples_out"] = 1
-    else:
-        example, sizes = None, None
-        counts["paragraphs_article_dropped"] += len(pool)
-        dropped.extend(
-            Dropped("reference", article.id, r.url, STAGE, fate, r.warc_file, r.offset)
-            for r in references
-        )
-        dropped.append(Dropped("article", article.id, None, STAGE, fate, detail=article.title))
-    for row in dropped:
-        counts[f"dropped_{row.kind}_{row.reason}"] += 1
-    return Made(example, sizes, dropped, dict(counts))
+
+    def _kept(self, document: Document, words: list[tuple[str, ...]]) -> Iterator[_Pooled]:
+        for position, (text, terms_) in enumerate(zip(document.paragraphs, words, strict=True)):
+            reason = self._paragraph_reason(terms_)
+            self.counts[f"paragraphs_{reason or 'pooled'}"] += 1
+            if reason is None:
+                yield _Pooled(text, terms_, len(self.documents), position)
+
+    def _paragraph_reason(self, words: tuple[str, ...]) -> str | None:
+        """Why a paragraph is not ranked, or None; it then counts as seen."""
+        threshold = self._settings.paragraph_clone_threshold
+        if paragraph_clone_score(words, self._bigrams) > threshold:
+            return "clone"
+        if words in self._seen and not self._settings.keep_duplicates:
+            return "duplicate"
+        self._seen.add(words)
+        return None
 
 
-def _place(found: Found) -> tuple[int, int, str]:
-    return SOURCES.index(found.source), found.rank, found.document.url
+def _list_order(item: WantedDocument) -> tuple[int, int, str]:
+    return SOURCES.index(item.source), item.rank, item.document.url
 
 
 def _document_reason(
@@ -121,97 +173,93 @@ def _document_reason(
     return None
 
 
-def _paragraph_reason(
-    text: str,
-    bigrams: frozenset[tuple[str, ...]],
-    seen: set[tuple[str, ...]],
-    settings: ExampleSettings,
-) -> str | None:
-    """Why a paragraph does not enter the ranking, or None; it is then added to `seen`."""
-    words = tuple(terms(text))
-    if paragraph_clone_score(words, bigrams) > settings.paragraph_clone_threshold:
-        return "clone"
-    if words in seen and not settings.keep_duplicates:
-        return "duplicate"
-    seen.add(words)
-    return None
-
-
-def _article_reason(references: list[Reference], settings: ExampleSettings) -> str | None:
+def _article_reason(documents: list[SourceDocument], settings: ExampleSettings) -> str | None:
     """Why an article becomes no example, or None."""
-    if not references:
+    if not documents:
         return "no_documents"
-    if settings.require_citation and all(r.source == "search" for r in references):
+    if settings.require_citation and all(d.source == "search" for d in documents):
         return "no_citation"
     return None
 
 
-def _as_t2t(article: Article, pool: list[_Pooled]) -> tuple[Article, list[_Pooled]]:
+def _as_t2t(article: Article, paragraphs: list[_Pooled]) -> tuple[Article, list[_Pooled]]:
     """The article and the paragraphs with their text as the original dataset has it."""
     changed = article._replace(
         title=t2t_text(article.title),
         lead=t2t_text(article.lead),
-        sections=[Section(t2t_text(s.title), s.level, t2t_text(s.text)) for s in article.sections],
+        sections=[
+            s._replace(title=t2t_text(s.title), text=t2t_text(s.text)) for s in article.sections
+        ],
     )
-    return changed, [(t2t_text(text), document, place) for text, document, place in pool]
+    texts = [t2t_text(p.text) for p in paragraphs]
+    return changed, [
+        p._replace(text=text, words=tuple(terms(text)))
+        for p, text in zip(paragraphs, texts, strict=True)
+    ]
 
 
 def _ranked(
     article: Article,
-    references: list[Reference],
+    documents: list[SourceDocument],
     pool: list[_Pooled],
     settings: ExampleSettings,
 ) -> Example:
     """The example with its best paragraphs: by score, then document order, then position."""
-    texts = [text for text, _, _ in pool]
-    scores = tfidf_scores(terms(article.title), [terms(t) for t in texts])
+    scores = tfidf_scores(terms(article.title), [p.words for p in pool])
     order = sorted(range(len(pool)), key=lambda i: -scores[i])
-    words = [len(t.split()) for t in texts]
-    best = best_within(order, words, settings.max_paragraphs, settings.max_words)
-    labels = rouge2_recall([texts[i] for i in best], article.lead)
-    paragraphs = [
-        Paragraph(*pool[i], score=scores[i], rouge2_recall=label)
-        for i, label in zip(best, labels, strict=True)
-    ]
+    lengths = [len(p.text.split()) for p in pool]
+    best = best_within(order, lengths, settings.max_paragraphs, settings.max_words)
+    labels = rouge2_recall([pool[i].text for i in best], article.lead)
     return Example(
-        article.id,
-        article.title,
-        article.url,
-        article.lead,
-        article.sections,
-        references,
-        paragraphs,
+        id=article.id,
+        title=article.title,
+        url=article.url,
+        lead=article.lead,
+        sections=article.sections,
+        documents=documents,
+        paragraphs=[
+            Paragraph(
+                text=pool[i].text,
+                document=pool[i].document,
+                position=pool[i].position,
+                score=scores[i],
+                rouge2_recall=label,
+            )
+            for i, label in zip(best, labels, strict=True)
+        ],
     )
 
 
-def _sizes(article: Article, references: list[Reference], pool: list[_Pooled]) -> Sizes:
-    """What the article's input measures before it is ranked and cut."""
+def _sizes(article: Article, documents: list[SourceDocument], pool: list[_Pooled]) -> Sizes:
+    """The sizes of the article's input before it is ranked and cut."""
     words = Counter[str]()
-    for text, document, _ in pool:
-        words[references[document].source] += len(text.split())
-    sources = Counter(r.source for r in references)
+    for paragraph in pool:
+        words[documents[paragraph.document].source] += len(paragraph.text.split())
+    sources = Counter(d.source for d in documents)
     return Sizes(
-        article.id,
-        len(article.lead.split()),
-        sources["citation"],
-        words["citation"],
-        sources["reference"],
-        words["reference"],
-        sources["search"],
-        words["search"],
-        len(pool),
-        rouge1_recall([text for text, _, _ in pool], article.lead),
+        id=article.id,
+        lead_words=len(article.lead.split()),
+        citation_documents=sources["citation"],
+        citation_words=words["citation"],
+        original_documents=sources["original"],
+        original_words=words["original"],
+        search_documents=sources["search"],
+        search_words=words["search"],
+        paragraphs=len(pool),
+        rouge1_recall=rouge1_recall([p.text for p in pool], article.lead),
     )
 
 
-def _drop_reference(article: str, document: Document, reason: str, detail: str) -> Dropped:
+def _dropped_reference(
+    article: str, document: Document | SourceDocument, reason: str, detail: str | None
+) -> Dropped:
     return Dropped(
-        "reference",
-        article,
-        document.url,
-        STAGE,
-        reason,
-        document.warc_file,
-        document.offset,
-        detail,
+        kind="reference",
+        article=article,
+        url=document.url,
+        stage=STAGE,
+        reason=reason,
+        file=document.warc_file,
+        offset=document.offset,
+        detail=detail,
     )

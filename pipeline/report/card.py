@@ -44,7 +44,7 @@ Multi-Document Summarization").
 | --- | --- |
 {rows}
 
-{counts.get("references_out", 0):,} documents and {counts.get("paragraphs_out", 0):,} paragraphs
+{counts.get("documents_out", 0):,} documents and {counts.get("paragraphs_out", 0):,} paragraphs
 stand in the examples. Every document names the crawl file, byte offset and digest that it came
 from; all that was left out stands in `dropped/` with its reason; `manifest.json` has the settings,
 counts and a SHA-256 for every file; `report/` the statistics, as a page and as JSON.

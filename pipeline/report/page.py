@@ -34,8 +34,8 @@ _SIZES = {
     "lead_words": "lead, words",
     "citation_documents": "cited pages",
     "citation_words": "cited pages, words",
-    "reference_documents": "pages of the original list",
-    "reference_words": "pages of the original list, words",
+    "original_documents": "pages of the original list",
+    "original_words": "pages of the original list, words",
     "search_documents": "search results",
     "search_words": "search results, words",
     "documents": "all pages",
@@ -112,7 +112,7 @@ def fates(funnel: dict[str, int]) -> tuple[str, int, list[Fate]]:
 
 
 def _is_there(sizes: dict[str, Any], key: str) -> bool:
-    return key in sizes and (sizes[key]["100"] > 0 or not key.startswith("reference"))
+    return key in sizes and (sizes[key]["100"] > 0 or not key.startswith("original"))
 
 
 def crawled_share(references: dict[str, int]) -> float:

@@ -13,7 +13,7 @@ EXAMPLE = records.Example(
     "http://u.example/",
     "lead",
     [records.Section("s", 2, "text")],
-    [records.Reference("http://d.example/", "citation", 0, "w", 1, "d", "f", 0.5)],
+    [records.SourceDocument("http://d.example/", "citation", 0, "w", 1, "d", "f", 0.5)],
     [records.Paragraph("p", 0, 3, 1.5, 0.25)],
     {"source": [0], "target": [1], "weight": [0.5]},
     None,
@@ -24,7 +24,7 @@ EXAMPLE = records.Example(
 ALL = [
     (article(), records.ARTICLE),
     (document(), records.DOCUMENT),
-    (records.Wanted("http://u.example/", "a", "search", 3), records.WANTED),
+    (records.WantedUrl("http://u.example/", "a", "search", 3), records.WANTED),
     (records.Capture("u", "s", "c", "w", 1, 2, "d", "m", 200, "t", 0), records.CAPTURE),
     (records.Dropped("record", None, None, "scan", "bad_record", "w", 7), records.DROPPED),
     (records.Query(1 << 40, "T", "T s"), records.QUERY),
@@ -60,7 +60,7 @@ def test_columns_and_fields_stand_in_one_order():
 def test_row_groups_fit_training_and_empty_shards_have_a_schema(tmp_path):
     with ShardWriter(str(tmp_path), "many.parquet", records.WANTED, {}) as writer:
         for i in range(600):
-            writer.write(records.Wanted(f"http://u.example/{i}", "a", "search", i))
+            writer.write(records.WantedUrl(f"http://u.example/{i}", "a", "search", i))
     file = pq.ParquetFile(tmp_path / "many.parquet")
     assert [file.metadata.row_group(i).num_rows for i in range(3)] == [256, 256, 88]
     assert writer.file.rows == 600

@@ -12,7 +12,7 @@ from wikisum.models.evaluation.baselines import baseline_summaries
 from wikisum.models.evaluation.systems import file_systems
 from wikisum.models.evaluation.tables import shown_p
 from wikisum.pipeline.cli import main
-from wikisum.pipeline.records import EXAMPLE, Example, Paragraph, Reference, to_table
+from wikisum.pipeline.records import EXAMPLE, Example, Paragraph, SourceDocument, to_table
 from wikisum.ranker.rank import rank
 from wikisum.ranker.rouge import rouge
 from wikisum.ranker.select import extractive_summary
@@ -63,7 +63,8 @@ def files(tmp_path):
 def data(tmp_path):
     """A dataset whose test split has the six examples and one more."""
     pages = [
-        Reference(f"http://{n}.example/", "citation", n, "a.warc", 0, "", "", 0.0) for n in range(3)
+        SourceDocument(f"http://{n}.example/", "citation", n, "a.warc", 0, "", "", 0.0)
+        for n in range(3)
     ]
     examples = [
         Example(

@@ -14,7 +14,7 @@ from wikisum.pipeline.examples.join import JoinPages, _meet, pack, unpack
 from wikisum.pipeline.options import ExampleSettings, PageSettings, RemoteSettings
 from wikisum.pipeline.pages.plan import FileShare
 from wikisum.pipeline.pages.scan import ScanFiles
-from wikisum.pipeline.records import ARTICLE, DOCUMENT, DROPPED, WANTED, Dropped, Wanted
+from wikisum.pipeline.records import ARTICLE, DOCUMENT, DROPPED, WANTED, Dropped, WantedUrl
 from wikisum.pipeline.remote.access import Access
 from wikisum.pipeline.wanted.url_filter import FILTER, BuildFilter, write_keys
 
@@ -78,12 +78,12 @@ def test_join_on_lists_of_files(tmp_path):
 
     articles = [article(id=f"{i:016x}", title=f"Tavin {i}", citations=[URL]) for i in range(3)]
     missing = "http://missing.example/"
-    wanted = [Wanted(URL, a.id, "citation", 0) for a in articles]
+    wanted = [WantedUrl(URL, a.id, "citation", 0) for a in articles]
     join = JoinPages(
         str(tmp_path),
         "joined",
         shard("a.parquet", ARTICLE, articles),
-        shard("w.parquet", WANTED, [*wanted, Wanted(missing, articles[0].id, "search", 0)]),
+        shard("w.parquet", WANTED, [*wanted, WantedUrl(missing, articles[0].id, "search", 0)]),
         shard("d.parquet", DOCUMENT, [document()]),
         shard("x.parquet", DROPPED, []),
         ExampleSettings(),

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.builders import LEAD, article, document
-from wikisum.pipeline.examples.make_example import Found, make_example
+from wikisum.pipeline.examples.make_example import WantedDocument, make_example
 from wikisum.pipeline.options import LIKE_T2T, ExampleSettings
 
 GREEN = "The Tavin bridge was painted green by twelve men in one summer."
@@ -9,14 +9,14 @@ SHEEP = "Sheep were driven over the river at low water before that time."
 NOON = "A ferry crossed the Tavin at noon and again at dusk on most days."
 
 
-def make(*found: Found, **settings):
+def make(*found: WantedDocument, **settings):
     return make_example(article(), list(found), ExampleSettings(**settings))
 
 
 def test_best_paragraphs_first_with_their_place_and_label():
     made = make(
-        Found("search", 0, document("http://s.example/", SHEEP, NOON)),
-        Found("citation", 1, document("http://c.example/", GREEN)),
+        WantedDocument("search", 0, document("http://s.example/", SHEEP, NOON)),
+        WantedDocument("citation", 1, document("http://c.example/", GREEN)),
     )
     example = made.example
     assert [(d.url, d.source, d.rank) for d in example.documents] == [
@@ -45,8 +45,8 @@ def test_best_paragraphs_first_with_their_place_and_label():
 )
 def test_documents_that_are_no_source(changes, reason):
     made = make(
-        Found("citation", 0, document(**changes)),
-        Found("citation", 1, document("http://b.example/", SHEEP)),
+        WantedDocument("citation", 0, document(**changes)),
+        WantedDocument("citation", 1, document("http://b.example/", SHEEP)),
         language="en",
     )
     (row,) = made.dropped
@@ -57,14 +57,16 @@ def test_documents_that_are_no_source(changes, reason):
 
 
 def test_another_threshold_keeps_the_clone_and_its_score():
-    made = make(Found("citation", 0, document("http://a.example/", LEAD, SHEEP)), clone_threshold=1)
+    made = make(
+        WantedDocument("citation", 0, document("http://a.example/", LEAD, SHEEP)), clone_threshold=1
+    )
     assert made.example.documents[0].clone_score == 1.0
     assert [p.text for p in made.example.paragraphs] == [SHEEP]  # the lead itself is no paragraph
     assert made.counts["paragraphs_clone"] == 1
 
 
 def test_an_article_without_documents_is_dropped_and_so_are_its_paragraphs():
-    made = make(Found("citation", 0, document("http://a.example/", LEAD)))
+    made = make(WantedDocument("citation", 0, document("http://a.example/", LEAD)))
     assert made.example is None
     assert [(r.kind, r.reason) for r in made.dropped] == [
         ("reference", "clone"),
@@ -74,22 +76,22 @@ def test_an_article_without_documents_is_dropped_and_so_are_its_paragraphs():
 
 def test_a_paragraph_stands_once():
     made = make(
-        Found("citation", 0, document("http://a.example/", GREEN)),
-        Found("citation", 1, document("http://b.example/", GREEN.upper(), SHEEP)),
-        Found("citation", 2, document("http://c.example/", GREEN)),
+        WantedDocument("citation", 0, document("http://a.example/", GREEN)),
+        WantedDocument("citation", 1, document("http://b.example/", GREEN.upper(), SHEEP)),
+        WantedDocument("citation", 2, document("http://c.example/", GREEN)),
     )
     assert made.counts["paragraphs_duplicate"] == 2
     assert [(r.url, r.reason) for r in made.dropped] == [("http://c.example/", "no_paragraphs")]
 
 
 def test_cuts_are_counted():
-    found = Found("citation", 0, document("http://a.example/", GREEN, SHEEP, NOON))
+    found = WantedDocument("citation", 0, document("http://a.example/", GREEN, SHEEP, NOON))
     assert make(found, max_paragraphs=1).counts["paragraphs_cut"] == 2
     assert len(make(found, max_words=26).example.paragraphs) == 2
 
 
 def test_required_citations():
-    made = make(Found("search", 0, document()), require_citation=True)
+    made = make(WantedDocument("search", 0, document()), require_citation=True)
     assert [r.reason for r in made.dropped] == ["no_citation", "no_citation"]
     assert made.counts["paragraphs_article_dropped"] == 1
 
@@ -98,8 +100,10 @@ def test_the_text_of_the_original_dataset():
     made = make_example(
         article(),
         [
-            Found("reference", 0, document("http://a.example/", GREEN, NOON, language="de")),
-            Found("search", 0, document("http://b.example/", GREEN, LEAD)),
+            WantedDocument(
+                "original", 0, document("http://a.example/", GREEN, NOON, language="de")
+            ),
+            WantedDocument("search", 0, document("http://b.example/", GREEN, LEAD)),
         ],
         LIKE_T2T.examples,
     )
@@ -116,15 +120,102 @@ def test_the_text_of_the_original_dataset():
     assert made.dropped == []
 
 
-def test_references_stand_between_citations_and_search_results():
+def test_original_urls_stand_between_citations_and_search_results():
     made = make(
-        Found("search", 0, document("http://s.example/", SHEEP)),
-        Found("reference", 0, document("http://r.example/", NOON)),
-        Found("citation", 0, document("http://c.example/", GREEN)),
+        WantedDocument("search", 0, document("http://s.example/", SHEEP)),
+        WantedDocument("original", 0, document("http://r.example/", NOON)),
+        WantedDocument("citation", 0, document("http://c.example/", GREEN)),
     )
-    assert [d.source for d in made.example.documents] == ["citation", "reference", "search"]
+    assert [d.source for d in made.example.documents] == ["citation", "original", "search"]
     sizes = made.sizes
     assert sizes.citation_words == len(GREEN.split())
-    assert sizes.reference_words == len(NOON.split())
-    assert make(Found("reference", 0, document()), require_citation=True).example
-    assert not make(Found("search", 0, document()), require_citation=True).example
+    assert sizes.original_words == len(NOON.split())
+    assert make(WantedDocument("original", 0, document()), require_citation=True).example
+    assert not make(WantedDocument("search", 0, document()), require_citation=True).example
+
+
+def test_documents_beyond_the_limit_are_dropped_in_list_order():
+    found = [
+        WantedDocument("search", 0, document("http://s.example/", NOON)),
+        WantedDocument("citation", 1, document("http://b.example/", SHEEP)),
+        WantedDocument("citation", 0, document("http://a.example/", GREEN)),
+    ]
+    for limit, kept in ((1, "a"), (2, "ab"), (3, "abs"), (4, "abs")):
+        made = make(*found, max_documents=limit)
+        assert [d.url[7] for d in made.example.documents] == list(kept)
+        assert [(r.url[7], r.reason) for r in made.dropped] == [
+            (name, "too_many_documents") for name in "abs"[limit:]
+        ]
+        assert made.counts.get("dropped_reference_too_many_documents", 0) == 3 - len(kept)
+        assert made.counts["documents_out"] == len(kept)
+
+
+def test_dropped_documents_do_not_count_towards_the_limit():
+    made = make(
+        WantedDocument("citation", 0, document("http://a.example/", LEAD)),
+        WantedDocument("citation", 1, document("http://b.example/", SHEEP)),
+        WantedDocument("citation", 2, document("http://c.example/", SHEEP)),
+        WantedDocument("citation", 3, document("http://d.example/", NOON)),
+        WantedDocument("citation", 4, document("http://e.example/", GREEN)),
+        max_documents=2,
+    )
+    assert [d.url for d in made.example.documents] == ["http://b.example/", "http://d.example/"]
+    reasons = [(r.url[7], r.reason) for r in made.dropped]
+    assert reasons == [("a", "clone"), ("c", "no_paragraphs"), ("e", "too_many_documents")]
+
+
+def test_a_clone_beyond_the_limit_is_called_a_clone():
+    made = make(
+        WantedDocument("citation", 0, document("http://b.example/", SHEEP)),
+        WantedDocument("citation", 1, document("http://a.example/", LEAD)),
+        max_documents=1,
+    )
+    assert [r.reason for r in made.dropped] == ["clone"]
+
+
+@pytest.mark.parametrize(("language", "kept"), [("de", 1), ("any", 2), (None, 2)])
+def test_a_page_without_a_language_is_of_any(language, kept):
+    found = [
+        WantedDocument("citation", 0, document("http://a.example/", SHEEP, language=None)),
+        WantedDocument("citation", 1, document("http://b.example/", NOON, language="en")),
+    ]
+    assert len(make(*found, language=language).example.documents) == kept
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+def test_a_score_at_the_threshold_is_no_clone(kept):
+    half = " ".join(LEAD.split()[:30])
+    score = make(WantedDocument("citation", 0, document("http://a.example/", half, GREEN)),
+                 clone_threshold=1).example.documents[0].clone_score  # fmt: skip
+    assert 0.5 < score < 1
+    made = make(
+        WantedDocument("citation", 0, document("http://a.example/", half, GREEN)),
+        clone_threshold=score if kept else score - 0.01,
+    )
+    assert len(made.example.documents if made.example else []) == kept
+
+
+def test_the_outcome_names_its_article_also_without_an_example():
+    made = make()
+    assert (made.article, made.split, made.example, made.sizes) == (
+        article().id, "train", None, None,
+    )  # fmt: skip
+    assert made.counts == {
+        "articles_in": 1, "references_in": 0, "paragraphs_article_dropped": 0,
+        "dropped_article_no_documents": 1,
+    }  # fmt: skip
+
+
+def test_sizes_of_the_whole_input():
+    sizes = make(
+        WantedDocument("citation", 0, document("http://a.example/", GREEN, LEAD)),
+        WantedDocument("search", 0, document("http://b.example/", SHEEP, NOON)),
+        max_paragraphs=1,
+        clone_threshold=1,
+    ).sizes
+    assert sizes.lead_words == len(LEAD.split())
+    assert (sizes.citation_documents, sizes.search_documents) == (1, 1)
+    assert sizes.citation_words == len(GREEN.split())
+    assert sizes.search_words == len(SHEEP.split()) + len(NOON.split())
+    assert sizes.paragraphs == 3
+    assert 0 < sizes.rouge1_recall < 1

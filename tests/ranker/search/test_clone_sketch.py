@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from wikisum.crawl.clones import article_shingles, clone_score
+from wikisum.crawl.tokens import terms
 from wikisum.ranker.search.clone_sketch import (
     MIN_SECTION_PAIRS,
     SAMPLED_ONE_IN,
@@ -46,7 +47,7 @@ def test_it_estimates_the_score_of_the_exact_rule(share):
     sections = [text(10 + i, 1200) for i in range(3)]
     page = text(20, 900) + sections[1][: int(share * 1200)]
     shingles = article_shingles(" ".join(sections[0]), [" ".join(s) for s in sections[1:]])
-    exact = clone_score([" ".join(page)], shingles)
+    exact = clone_score([terms(" ".join(page))], shingles)
     assert score_of(page, sections) == pytest.approx(exact, abs=0.12)
 
 
