@@ -19,7 +19,7 @@ from wikisum.pipeline.estimate.prefix import Prefix
 from wikisum.pipeline.estimate.volumes import ArticleSample
 from wikisum.pipeline.examples.join import pack
 from wikisum.pipeline.options import ArticleSettings
-from wikisum.pipeline.wanted.want import read_search_results
+from wikisum.pipeline.wanted.search_results import read_search_results
 
 MOST_ARTICLES = 300
 PLACES = 4

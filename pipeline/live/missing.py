@@ -7,7 +7,7 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
-from wikisum.crawl.urls import is_wikipedia, url_key
+from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.shards import read_rows
@@ -26,13 +26,14 @@ def document_keys(paths: Iterable[str]) -> Keys:
 def missing_urls(wanted_paths: Iterable[str], document_paths: Iterable[str]) -> Iterator[str]:
     """The URLs of shards of `wanted/`, each once, that no document of `documents/` answers.
 
-    Wikipedia's own are left out.
+    Those that are never taken (Wikipedia's own) are left out.
     """
     have = document_keys(document_paths)
     for path in wanted_paths:
-        for url, _ in groupby(row["url"] for row in read_rows(path, ["url"])):
+        rows = (row for row in read_rows(path, ["url", "reason"]) if row["reason"] is None)
+        for url, _ in groupby(row["url"] for row in rows):
             key = np.array([url_key(url)], np.uint64)
-            if not is_among(key, have)[0] and not is_wikipedia(url):
+            if not is_among(key, have)[0]:
                 yield url
 
 

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wikisum.crawl.index.surt import surt_key
-from wikisum.crawl.urls import is_wikipedia
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.shards import ShardWriter, read_rows
@@ -37,14 +36,15 @@ class SortKeys:
     ticker: Ticker
 
     def __call__(self, index: int, path: str) -> PartResult:
-        urls = {row["url"] for row in read_rows(files.join(self.out, path), ["url"])}
-        rows = sorted(Lookup(surt_key(u), u, u) for u in urls if not is_wikipedia(u))
+        rows = read_rows(files.join(self.out, path), ["url", "reason"])
+        urls = {row["url"] for row in rows if row["reason"] is None}
+        lookups = sorted(Lookup(surt_key(u), u, u) for u in urls)
         with ShardWriter(self.out, f"{FOLDER}/{index:05d}.parquet", LOOKUP, {}) as writer:
-            for row in rows:
-                writer.write(row)
+            for lookup in lookups:
+                writer.write(lookup)
                 self.ticker.add(items=1)
         self.ticker.flush()
-        return PartResult([f for f in [writer.file] if f], {"urls_out": len(rows)})
+        return PartResult([f for f in [writer.file] if f], {"urls_out": len(lookups)})
 
 
 class Lookups(NamedTuple):

@@ -9,103 +9,23 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
 
 import apache_beam as beam
 
-from wikisum.crawl.errors import BadLine, BadUrl
+from wikisum.crawl.errors import BadLine
 from wikisum.crawl.titles import article_id
-from wikisum.crawl.urls import canonical_url, is_wikipedia, unwrap_archive, url_key
-from wikisum.crawl.whitespace import encodable
+from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.run import count
 from wikisum.pipeline.engine.shards import ShardWriter, read_rows
 from wikisum.pipeline.engine.workspace import PartResult, Parts
-from wikisum.pipeline.records import DROPPED, WANTED, Dropped, Wanted
+from wikisum.pipeline.records import DROPPED, WANTED, Dropped, WantedUrl
+from wikisum.pipeline.wanted.search_results import read_search_results
 from wikisum.pipeline.wanted.url_filter import write_keys
+from wikisum.pipeline.wanted.urls import STAGE, wanted_urls
 
-STAGE = "wanted"
 MAX_LINE_BYTES = 64 << 20
-
-
-class SearchResult(NamedTuple):
-    """The URLs that a search engine gave for a title, best first, as they stood in the file."""
-
-    title: str
-    urls: list[str]
-    offset: int
-
-
-def read_search_results(lines: Iterable[bytes]) -> Iterator[SearchResult | BadLine]:
-    """Search results out of JSON Lines of `title`, `query`, `urls`; bad lines as values.
-
-    A line may also be an object of the original WikiSum files: article URL -> {"refs": [URLs]}.
-    """
-    offset = 0
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                yield from _results(json.loads(line), offset)
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-                yield BadLine("bad_line", f"line {number}: {_fault(error)}", offset)
-        offset += len(line)
-
-
-def _fault(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"has no {error}"
-    return f"not JSON: {error}" if isinstance(error, ValueError) else f"wrong form: {error}"
-
-
-def _results(parsed: dict, offset: int) -> Iterator[SearchResult]:
-    if "urls" in parsed or "title" in parsed:
-        yield SearchResult(_text(parsed["title"]), [_text(u) for u in parsed["urls"]], offset)
-        return
-    if not parsed:
-        raise TypeError("neither title and urls nor article URLs with refs")
-    for url, value in parsed.items():
-        title = encodable(unquote(urlsplit(url).path.rpartition("/wiki/")[2]))
-        yield SearchResult(title, [_text(u) for u in value["refs"]], offset)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"a string is wanted, not {value!r:.40}")
-    return encodable(value)
-
-
-def wanted_urls(
-    article: str,
-    citations: list[str],
-    searched: list[list[str]],
-    corpus: str,
-    cited_as: str = "citation",
-) -> tuple[list[Wanted], list[Dropped]]:
-    """The pages that an article wants, each URL once, citations first; and the URLs that are none.
-
-    `citations` are canonical, and `cited_as` their source; each of `searched` is one list of
-    results as it stood in its file.
-    """
-    wanted: dict[str, Wanted] = {}
-    dropped = []
-    if corpus != "search":
-        for rank, url in enumerate(citations):
-            wanted.setdefault(url, Wanted(url, article, cited_as, rank))
-    if corpus != "citations":
-        rank = 0
-        for raw in (url for results in searched for url in results):
-            try:
-                url = canonical_url(unwrap_archive(raw))
-            except BadUrl as error:
-                dropped.append(
-                    Dropped("reference", article, None, STAGE, error.reason, detail=raw[:500])
-                )
-                continue
-            wanted.setdefault(url, Wanted(url, article, "search", rank))
-            rank += 1
-    return list(wanted.values()), dropped
 
 
 def _read_articles(path: str) -> Iterator[tuple[str, tuple[str, int, str]]]:
@@ -132,7 +52,7 @@ class WantPages:
     out: str
     article_paths: list[str]
     search_files: list[InputFile]
-    cited_as: str
+    source: str
     corpus: str
     sliced: bool
     shard_count: int
@@ -173,7 +93,7 @@ class WantPages:
             key = url_key(row.url or json.dumps(row))
             yield key * self.shard_count >> 64, json.dumps([type(row).__name__, *row])
 
-    def _rows(self, article: str, articles: list, results: list) -> Iterator[Wanted | Dropped]:
+    def _rows(self, article: str, articles: list, results: list) -> Iterator[WantedUrl | Dropped]:
         if not articles:
             for name, offset, plain in results:
                 value = json.loads(plain)
@@ -186,7 +106,7 @@ class WantPages:
             return
         searched = [json.loads(plain)[1] for _, _, plain in results]
         citations = json.loads(articles[0][2])
-        wanted, dropped = wanted_urls(article, citations, searched, self.corpus, self.cited_as)
+        wanted, dropped = wanted_urls(article, citations, searched, self.corpus, self.source)
         yield from wanted
         yield from dropped
         for path, row, _ in articles[1:]:
@@ -203,12 +123,12 @@ class WantPages:
         )
         with wanted, dropped:
             for record, *plain in map(json.loads, sorted(filter(None, packed))):
-                if record == "Wanted":
-                    row = Wanted(*plain)
+                if record == "WantedUrl":
+                    row = WantedUrl(*plain)
                     wanted.write(row)
                     counts["references_out"] += 1
                     counts[f"references_{row.source}"] += 1
-                    if not is_wikipedia(row.url):
+                    if row.reason is None:
                         keys.add(url_key(row.url))
                 else:
                     lost = Dropped(*plain)

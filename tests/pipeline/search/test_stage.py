@@ -22,7 +22,7 @@ from wikisum.pipeline.search import merge as search_merge
 from wikisum.pipeline.search import pool as search_pool
 from wikisum.pipeline.search import stage as search
 from wikisum.pipeline.search.pages import sample
-from wikisum.pipeline.wanted.want import read_search_results
+from wikisum.pipeline.wanted.search_results import read_search_results
 
 WARCS = ["--warcs", str(GOLDEN / "sample-*.gz")]
 

@@ -1,0 +1,103 @@
+"""Which URLs an article wants, and which of them are never taken. No Beam, no files."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from wikisum.crawl.errors import BadUrl
+from wikisum.crawl.urls import canonical_url, is_wikipedia, unwrap_archive
+from wikisum.pipeline.records import Dropped, WantedUrl
+from wikisum.pipeline.wanted.search_results import SearchResult
+
+STAGE = "wanted"
+MAX_DETAIL_CHARS = 500
+
+
+class CitingArticle(NamedTuple):
+    """An article's id and citations, and where it stands: of several with one id the first counts.
+
+    `citations` are canonical URLs.
+    """
+
+    file: str
+    row: int
+    id: str
+    citations: list[str]
+
+
+def wanted_urls(
+    article: str,
+    citations: list[str],
+    searched: list[list[str]],
+    corpus: str,
+    source: str = "citation",
+) -> tuple[list[WantedUrl], list[Dropped]]:
+    """Return the URLs that an article wants, each once, citations first; and dropped rows.
+
+    `citations` are canonical URLs, and `source` is theirs. Each of `searched` is one list of search
+    results as written in its file; a URL that cannot be parsed is a dropped row.
+    """
+    wanted: dict[str, WantedUrl] = {}
+    dropped = []
+
+    def want(url: str, source: str, rank: int) -> None:
+        if url not in wanted:
+            reason = "wikipedia_itself" if is_wikipedia(url) else None
+            wanted[url] = WantedUrl(url, article, source, rank, reason)
+
+    if corpus != "search":
+        for rank, url in enumerate(citations):
+            want(url, source, rank)
+    if corpus != "citations":
+        rank = 0  # counts the URLs that can be parsed
+        for raw in (url for results in searched for url in results):
+            try:
+                want(canonical_url(unwrap_archive(raw)), "search", rank)
+            except BadUrl as error:
+                dropped.append(_bad_url(article, error, raw))
+            else:
+                rank += 1
+    return list(wanted.values()), dropped
+
+
+def _bad_url(article: str, error: BadUrl, raw: str) -> Dropped:
+    return Dropped(
+        kind="reference",
+        article=article,
+        url=None,
+        stage=STAGE,
+        reason=error.reason,
+        detail=raw[:MAX_DETAIL_CHARS],
+    )
+
+
+def duplicate_titles(articles: Iterable[CitingArticle]) -> list[Dropped]:
+    """Return a dropped row for each article but the first, in the order of files and rows."""
+    return [
+        Dropped(
+            kind="article",
+            article=article.id,
+            url=None,
+            stage=STAGE,
+            reason="duplicate_title",
+            file=article.file,
+            offset=article.row,
+        )
+        for article in sorted(articles)[1:]
+    ]
+
+
+def unknown_titles(results: Iterable[SearchResult]) -> list[Dropped]:
+    """Return a dropped row for each line of search results whose title is no article's."""
+    return [
+        Dropped(
+            kind="record",
+            article=None,
+            url=None,
+            stage=STAGE,
+            reason="unknown_title",
+            file=result.file,
+            offset=result.offset,
+            detail=result.title,
+        )
+        for result in sorted(results)
+    ]
