@@ -45,6 +45,7 @@ FLOORS = {
     "models": [
         {"configs", "distributed"},
         {"flops", "network"},
+        {"decoder_only"},
         {"data"},
         {"training"},
         {"decoding"},

@@ -1,0 +1,105 @@
+"""Segments with memory and relative positions: Transformer-XL (Dai et al. 2019).
+
+A sequence is cut into segments. A query sees its own segment up to itself and the last `memory`
+tokens before the segment, through which no gradient flows to them. Scores depend on contents and
+distances alone:
+
+    score(i, j) = (q_i + u) . k_j + (q_i + v) . r_(i - j), divided by the root of a head's width
+
+with u and v shared by all layers, as in the released code, and r a projected sinusoid. Memory never
+reaches into another example. Since memory holds the layer's inputs of earlier segments, and these
+do not depend on later ones, all segments are worked on at once, layer by layer; the result is that
+of a loop over segments. The released code orders a sinusoid as sines, then cosines; here they
+alternate. The projection makes this a matter of naming.
+
+Letters as in `windows.py`, and W width.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from wikisum.models.decoder_only.attention import heads_of
+from wikisum.models.decoder_only.caches import Cache, attend
+from wikisum.models.decoder_only.sequences import Layout, scatter_rows
+from wikisum.models.decoder_only.settings import DecoderOnlySettings
+from wikisum.models.decoder_only.windows import Ring, window_mask, with_previous
+from wikisum.models.network.attention import Attention
+from wikisum.models.network.positions import sinusoids
+
+
+class RelativeAttention(Attention):
+    """Attention of a segment to itself and its memory; `biases` [2, H, D] are u and v."""
+
+    def __init__(self, settings: DecoderOnlySettings) -> None:
+        width = settings.width
+        super().__init__(width, settings.heads, settings.attention_dropout, settings.bias)
+        self.segment, self.memory = settings.block, settings.memory
+        self.lookback = -(-self.memory // self.segment)
+        self.ring = Ring(self.segment, self.lookback, self.memory)
+        self.position = nn.Linear(width, width, bias=False)
+
+    def forward(self, x_NW: Tensor, layout: Layout, biases: Tensor) -> Tensor:  # type: ignore[override]
+        """[N, W] what each token finds."""
+        blocks = layout.blocks(self.segment)
+        count = len(blocks.rank_C)
+        projected_NE = self._projected(x_NW, self.query, self.key, self.value)
+        query, key, value = self._by_block(projected_NE, blocks.slot_N, count, 3)
+        past = self._projected(x_NW.detach(), self.key, self.value)
+        keys_values = [
+            torch.cat([with_previous(old, self.lookback)[:, :, : -self.segment], new], 2)
+            for old, new in zip(
+                self._by_block(past, blocks.slot_N, count, 2), (key, value), strict=True
+            )
+        ]
+        distance_CHbG = shifted((query + biases[1, :, None]) @ self._positions(x_NW).flip(1).mT)
+        score_CHbG = distance_CHbG * query.shape[-1] ** -0.5
+        may_see = window_mask(blocks, self.lookback, self.memory)
+        bias_CHbG = score_CHbG.masked_fill(~may_see, float("-inf"))
+        found_CbW = self.attend(
+            query + biases[0, :, None], (keys_values[0], keys_values[1]), bias_CHbG
+        )
+        mixed: Tensor = self.output(found_CbW.flatten(0, 1).index_select(0, blocks.slot_N))
+        return mixed
+
+    def _by_block(self, x_NE: Tensor, slot_N: Tensor, count: int, parts: int) -> list[Tensor]:
+        """Parts of projected tokens, each [C, H, b, D]."""
+        flat = scatter_rows(x_NE, slot_N, count * self.segment).view(count, self.segment, -1)
+        return [self.split(part) for part in flat.chunk(parts, -1)]
+
+    def _positions(self, like: Tensor) -> Tensor:
+        """[H, G, D] the projected sinusoid of each distance, from 0."""
+        table = sinusoids(self.ring.size, like.shape[-1]).to(like)
+        return self.split(self.position(table)[None])[0]
+
+    def start(self, x_NW: Tensor, layout: Layout, beam: int, steps: int) -> Cache:
+        """The cache of a prompt: keys and values of its last segment and of its memory."""
+        keys, values = self._projected(x_NW, self.key, self.value).chunk(2, -1)
+        filled = (self.ring.filled(part, layout, beam, self.heads) for part in (keys, values))
+        return Cache(own=tuple(filled))
+
+    def step(
+        self, x_BKW: Tensor, cache: Cache, position_B: Tensor, step: int, biases: Tensor
+    ) -> Tensor:
+        """[B, K, W] what one more token of each hypothesis finds; the cache changes in place."""
+        query, key, value = heads_of(self, x_BKW)
+        for ring, new in zip(cache.own, (key, value), strict=True):
+            self.ring.write(position_B, ring, new)
+        by_distance = torch.einsum("bkhd,hgd->bkhg", query + biases[1], self._positions(x_BKW))
+        index_BG = self.ring.distances(position_B)
+        index = index_BG[:, None, None].expand_as(by_distance)
+        bias_BKHG = by_distance.gather(-1, index) * query.shape[-1] ** -0.5
+        seen = cache.own[0], cache.own[1], self.ring.may_see(position_B)
+        found: Tensor = self.output(attend(query + biases[0], None, seen, bias_BKHG))
+        return found
+
+
+def shifted(x: Tensor) -> Tensor:
+    """[..., b, G] the relative shift: entry (i, j) of the result is entry (i, j + b - 1 - i).
+
+    Entries whose column would lie behind the last belong to keys after their query: they hold
+    other numbers and must be masked. Column g of `x` stands for distance G - 1 - g.
+    """
+    *outer, rows, columns = x.shape
+    padded = F.pad(x, (1, 0)).view(*outer, columns + 1, rows)
+    return padded[..., 1:, :].reshape(*outer, rows, columns)
