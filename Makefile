@@ -1,12 +1,22 @@
 PYTHON ?= python3
 BIN := .venv/bin
+# the tests of single modules; the files at the top of tests/ run whole builds
+UNITS := tests/crawl tests/ranker tests/graphs tests/pipeline tests/models
 
-.PHONY: demo test lint bench
+.PHONY: help demo test fast lint format bench
 .DELETE_ON_ERROR:
+
+help:
+	@echo 'make demo     build the bundled sample, check it, train on it, summarize'
+	@echo 'make test     lint, type check, all tests'
+	@echo 'make fast     the tests of single modules, without the slow ones'
+	@echo 'make lint     ruff and mypy'
+	@echo 'make format   format the code and apply safe fixes'
+	@echo 'make bench    the benchmarks that need no data'
 
 .venv/ready: setup.py constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install --progress-bar on --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
 # The whole flow on the bundled sample: a dataset, a full check of it, tiny models, their summaries.
@@ -24,16 +34,24 @@ demo: .venv/ready
 	  --min-tokens 20 --max-tokens 100 --block-ngram 3 --out out/demo-ht/test.jsonl
 	$(BIN)/wikisum evaluate summaries out/demo-ht/test.jsonl --data out/demo --split test \
 	  --out out/demo-ht/scores
+	@echo 'open out/demo/report/index.html and out/demo-ht/scores/index.html in a browser'
 
 test: .venv/ready lint
 	$(BIN)/pytest -n 2
+
+fast: .venv/ready
+	$(BIN)/pytest -n 2 -m 'not slow' $(UNITS)
 
 lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Figures that need no data of one's own; benchmarks/*.md say how the others are run.
+format: .venv/ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Figures that need no data; benchmarks/*.md say how the others are run.
 bench: .venv/ready
 	$(BIN)/python -m benchmarks.rouge
 	$(BIN)/python -m benchmarks.ranking_speed

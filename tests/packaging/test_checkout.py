@@ -37,3 +37,12 @@ def test_there_is_one_version():
 
     assert setup_arguments()["version"] == wikisum.__version__
     assert f"## {wikisum.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_citation_file_is_one_that_tools_read():
+    import yaml
+
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert cited["cff-version"] == "1.2.0"
+    assert {"title", "authors", "message", "license"} <= set(cited)
+    assert len(cited["references"]) == 2
