@@ -23,7 +23,7 @@ from wikisum.crawl.paragraphs import drop_reason, split_long
 from wikisum.crawl.url_filter import UrlFilter
 from wikisum.crawl.urls import canonical_url
 from wikisum.crawl.warc.warc import Capture, read_captures
-from wikisum.pipeline.engine.shards import ShardWriter
+from wikisum.pipeline.engine.shards import open_shard
 from wikisum.pipeline.records import DOCUMENT, Document
 from wikisum.pipeline.wanted.url_filter import is_wanted, load_filter
 
@@ -57,7 +57,7 @@ def step_seconds(crawl: bytes, filter_path: str) -> dict[str, float]:
         assert isinstance(page, Capture)
         documents.append(_document(page, keys, clock))
     with tempfile.TemporaryDirectory() as folder, clock("write Parquet"):  # noqa: SIM117
-        with ShardWriter(folder, "documents.parquet", DOCUMENT, {}) as writer:
+        with open_shard(folder, "documents.parquet", DOCUMENT, {}) as writer:
             for document in filter(lambda d: d.paragraphs, documents):
                 writer.write(document)
     return dict(clock.seconds)

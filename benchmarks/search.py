@@ -34,11 +34,13 @@ from wikisum.crawl.warc.warc import Capture, read_captures
 from wikisum.pipeline.cli import main as wikisum
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.arrays import read_arrays, write_arrays
+from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.options import RemoteSettings, SearchSettings
 from wikisum.pipeline.pages.plan import FileShare
 from wikisum.pipeline.remote.access import Access
 from wikisum.pipeline.search.pages import FindCandidates, StoredStatistics
+from wikisum.pipeline.search.stage import CANDIDATES
 from wikisum.ranker.search.clone_sketch import clone_scores, section_sketches, sketch
 from wikisum.ranker.search.phrases import WordHashes, build_index, prefix_hashes, search_terms
 from wikisum.ranker.search.query_index import PartBuilder, QueryIndex, merge
@@ -216,8 +218,8 @@ def _searched(index_path: str, paths: list[str]) -> dict[str, float]:
     folder = str(Path(index_path).parent)
     counted = f"{folder}/{write_arrays(folder, 'statistics', stored).path}"
     find = FindCandidates(
-        folder, 1, index_path, "benchmark", (counted,), "benchmark", SearchSettings(),
-        Access(RemoteSettings(), None, 1), Ticker(None),
+        StageWriter(folder, CANDIDATES, 1, {}, Ticker(None)), index_path, "benchmark", (counted,),
+        "benchmark", SearchSettings(), Access(RemoteSettings(), None, 1),
     )  # fmt: skip
     for path in paths:
         start = time.process_time()

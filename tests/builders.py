@@ -3,6 +3,9 @@
 import gzip
 import io
 
+from wikisum.pipeline.engine.part_writer import StageWriter
+from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.stage import Stage
 from wikisum.pipeline.records import Article, Document, Section
 
 LEAD = (
@@ -10,6 +13,10 @@ LEAD = (
     "railway. It was designed by Josiah Penrose with a single span and was for eleven years the "
     "longest arch in the country. Trains ran over it until the line was closed."
 )
+
+
+def stage_writer(out: object, stage: Stage, part_count: int = 1) -> StageWriter:
+    return StageWriter(str(out), stage, part_count, {}, Ticker(None))
 
 
 def article(lead: str = LEAD, **changes: object) -> Article:

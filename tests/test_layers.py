@@ -32,7 +32,7 @@ FLOORS = {
     ],
     "graphs": [{"edges", "entities"}, {"adjacency", "discourse", "similarity"}],
     "pipeline": [
-        {"errors", "options", "records"},
+        {"errors", "options", "reasons", "records"},
         {"engine"},
         {"remote"},
         {"articles", "wanted", "examples"},

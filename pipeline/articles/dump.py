@@ -16,13 +16,13 @@ from wikisum.crawl.wikipedia.dump import (
     read_streams,
 )
 from wikisum.crawl.wikipedia.wikitext import parse_article
-from wikisum.pipeline.articles.shard import STAGE, ArticleShard, is_selected
+from wikisum.pipeline.articles.shard import is_full, is_selected, write_article
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
-from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.options import ArticleSettings
-from wikisum.pipeline.records import Article, Dropped, Section
+from wikisum.pipeline.records import Article, Section
 
 PART_BYTES = 16 << 20
 _UNINDEXED_SCAN_BYTES = 1 << 20
@@ -95,41 +95,44 @@ def _read(part: DumpRange) -> Iterator[Page | BadArticle]:
 class ReadDump:
     """One part of the dump -> one shard of `articles/` and one of `dropped/`."""
 
-    out: str
-    part_count: int
+    writer: StageWriter
     settings: ArticleSettings
     language: str
-    metadata: dict[str, str]
-    ticker: Ticker
 
     def __call__(self, index: int, ranges: list[DumpRange]) -> PartResult:
-        with ArticleShard(
-            self.out, index, self.part_count, self.settings, self.metadata, self.ticker
-        ) as shard:
-            for part in ranges:
-                for page in _read(part):
-                    if shard.is_full:
+        with self.writer.part(index) as part:
+            for source in ranges:
+                for page in _read(source):
+                    if is_full(part, self.settings):
                         break
-                    self._take(page, part, shard)
-                self.ticker.add(work=part.work)
-        return shard.result({"language": self.language})
+                    self._take(page, source.name, part)
+                part.ticker.add(work=source.work)
+        return part.result(language=self.language)
 
-    def _take(self, page: Page | BadArticle, part: DumpRange, shard: ArticleShard) -> None:
-        shard.counts["pages_in"] += 1
-        try:
-            if isinstance(page, BadArticle):
-                raise page
-            if skip := self._skip(page):
-                shard.counts[f"skipped_{skip}"] += 1
-                return
-            article, bad = self._article(page)
-        except BadArticle as error:
-            shard.drop(_dropped(page, part, error))
+    def _take(self, page: Page | BadArticle, file: str, part: PartWriter) -> None:
+        part.counts["pages_in"] += 1
+        if isinstance(page, BadArticle):
+            part.drop("record", page.reason, file=file, offset=page.offset, detail=str(page))
             return
-        shard.write(article, bad, part.name)
+        if skip := self._skip_reason(page):
+            part.counts[f"skipped_{skip}"] += 1
+            return
+        try:
+            article, bad_urls = self._article(page)
+        except BadArticle as error:
+            part.drop(
+                "article",
+                error.reason,
+                article=article_id(page.title),
+                file=file,
+                offset=page.offset,
+                detail=f"{page.title}: {error}",
+            )
+            return
+        write_article(part, article, bad_urls, file)
 
-    def _skip(self, page: Page) -> str | None:
-        """Why a page of the dump is no article to take at all."""
+    def _skip_reason(self, page: Page) -> str | None:
+        """Why a page of the dump is not counted as an article at all, or None."""
         if page.namespace != 0:
             return "namespace"
         if page.redirect is not None:
@@ -137,9 +140,10 @@ class ReadDump:
         return None if is_selected(page.title, self.settings) else "not_selected"
 
     def _article(self, page: Page) -> tuple[Article, list[tuple[str, str]]]:
+        """The article of a page, and its unusable citations as (URL, reason)."""
         parsed = parse_article(page.title, page.text)
         title = normalise_title(page.title)
-        return Article(
+        article = Article(
             id=article_id(title),
             title=title,
             url=f"https://{self.language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}",
@@ -147,15 +151,5 @@ class ReadDump:
             sections=[Section(*s) for s in parsed.sections],
             citations=parsed.citations,
             split=split_of(title, self.settings.fractions),
-        ), parsed.bad_citations
-
-
-def _dropped(page: Page | BadArticle, part: DumpRange, error: BadArticle) -> Dropped:
-    if isinstance(page, BadArticle):
-        return Dropped(
-            "record", None, None, STAGE, error.reason, part.name, page.offset, str(error)
         )
-    name = f"{page.title}: {error}"
-    return Dropped(
-        "article", article_id(page.title), None, STAGE, error.reason, part.name, page.offset, name
-    )
+        return article, parsed.bad_citations

@@ -20,13 +20,13 @@ from wikisum.crawl.original.wikisum_files import (
 )
 from wikisum.crawl.titles import article_id, normalise_title, split_of
 from wikisum.crawl.urls import canonical_urls
-from wikisum.pipeline.articles.shard import STAGE, ArticleShard, is_selected
+from wikisum.pipeline.articles.shard import is_full, is_selected, write_article
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
-from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.options import SPLIT_TENTHS, ArticleSettings
-from wikisum.pipeline.records import Article, Dropped, Section
+from wikisum.pipeline.records import Article, Section
 
 LANGUAGE = "en"
 SECTION_LEVEL = 2  # the files tell none
@@ -87,69 +87,66 @@ def pair_files(
 class ReadWikisum:
     """The files of some shards -> one shard of `articles/` and one of `dropped/`."""
 
-    out: str
-    part_count: int
+    writer: StageWriter
     settings: ArticleSettings
-    metadata: dict[str, str]
-    ticker: Ticker
 
     def __call__(self, index: int, pairs: list[ShardFiles]) -> PartResult:
-        with ArticleShard(
-            self.out, index, self.part_count, self.settings, self.metadata, self.ticker
-        ) as shard:
+        with self.writer.part(index) as part:
             for pair in pairs:
-                if shard.is_full:
+                if is_full(part, self.settings):
                     break
-                self._read(pair, shard)
-                self.ticker.add(work=pair.work)
-        return shard.result({"language": LANGUAGE})
+                self._read(pair, part)
+                part.ticker.add(work=pair.work)
+        return part.result(language=LANGUAGE)
 
-    def _read(self, pair: ShardFiles, shard: ArticleShard) -> None:
-        refs_by_url = {refs.article_url: refs for refs in _refs(pair.urls, shard)}
+    def _read(self, pair: ShardFiles, part: PartWriter) -> None:
+        refs_by_url = {refs.article_url: refs for refs in _refs(pair.urls, part)}
         seen: set[str] = set()
         with files.open_input(pair.content.path) as raw:
             for content in read_content(raw):
-                if shard.is_full:
+                if is_full(part, self.settings):
                     break
-                shard.counts["pages_in"] += 1
+                part.counts["pages_in"] += 1
                 if isinstance(content, BadRecord):
-                    shard.drop(_dropped(content, pair.content.name))
+                    _drop(content, pair.content.name, part)
                 else:
                     seen.add(content.url)
-                    self._take(content, refs_by_url.get(content.url), pair.content, shard)
+                    self._take(content, refs_by_url.get(content.url), pair.content.name, part)
         if self.settings.limit is None:
             for refs in (r for r in refs_by_url.values() if r.article_url not in seen):
-                shard.drop(
-                    Dropped("record", None, None, STAGE, "unknown_article", pair.urls.name,
-                            refs.offset, refs.article_url)
-                )  # fmt: skip
+                part.drop(
+                    "record",
+                    "unknown_article",
+                    file=pair.urls.name,
+                    offset=refs.offset,
+                    detail=refs.article_url,
+                )
 
-    def _take(
-        self, content: Content, refs: Refs | None, file: InputFile, shard: ArticleShard
-    ) -> None:
+    def _take(self, content: Content, refs: Refs | None, file: str, part: PartWriter) -> None:
         if not is_selected(content.title, self.settings):
-            shard.counts["skipped_not_selected"] += 1
+            part.counts["skipped_not_selected"] += 1
             return
         title = normalise_title(content.title)
         identity = article_id(title)
         if not content.lead:
-            shard.drop(
-                Dropped("article", identity, None, STAGE, "no_lead", file.name, content.offset,
-                        f"{title} has no text in its first section")
+            detail = f"{title} has no text in its first section"
+            part.drop(
+                "article", "no_lead", article=identity, file=file, offset=content.offset,
+                detail=detail,
             )  # fmt: skip
             return
-        shard.counts["articles_without_refs"] += refs is None
-        cited, bad = canonical_urls(refs.urls if refs else [])
+        part.counts["articles_without_refs"] += refs is None
+        citations, bad_urls = canonical_urls(refs.urls if refs else [])
         article = Article(
-            identity,
-            title,
-            content.url,
-            content.lead,
-            [Section(heading, SECTION_LEVEL, text) for heading, text in content.sections],
-            cited,
-            self._split(title, file.name),
+            id=identity,
+            title=title,
+            url=content.url,
+            lead=content.lead,
+            sections=[Section(heading, SECTION_LEVEL, text) for heading, text in content.sections],
+            citations=citations,
+            split=self._split(title, file),
         )
-        shard.write(article, bad, file.name)
+        write_article(part, article, bad_urls, file)
 
     def _split(self, title: str, name: str) -> str:
         tenths, shard = SPLIT_TENTHS.get(self.settings.split or ""), shard_of(name)
@@ -158,15 +155,15 @@ class ReadWikisum:
         return split_of(title, self.settings.fractions)
 
 
-def _refs(file: InputFile, shard: ArticleShard) -> Iterator[Refs]:
-    """The URLs of a file; what is wrong with it is dropped."""
+def _refs(file: InputFile, part: PartWriter) -> Iterator[Refs]:
+    """The URLs of each article that a file lists; what is wrong with the file is dropped."""
     with files.open_input(file.path) as raw:
         for refs in read_refs(raw):
             if isinstance(refs, Refs):
                 yield refs
             else:
-                shard.drop(_dropped(refs, file.name))
+                _drop(refs, file.name, part)
 
 
-def _dropped(error: DataError, file: str) -> Dropped:
-    return Dropped("record", None, None, STAGE, error.reason, file, error.offset, str(error))
+def _drop(error: DataError, file: str, part: PartWriter) -> None:
+    part.drop("record", error.reason, file=file, offset=error.offset, detail=str(error))

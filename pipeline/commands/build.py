@@ -73,44 +73,46 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 def articles(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Dump files -> articles/."""
-    from wikisum.pipeline import build as flow
+    from wikisum.pipeline.articles.stage import read_articles
     from wikisum.pipeline.engine import files
 
     dump = files.expand(args.articles)
     with open_job(args, beam_flags) as job:
         titles, urls = _optional(args.titles), files.expand(args.urls)
-        flow.read_articles(job, _settings(args), dump, titles, urls)
+        read_articles(job, _settings(args), dump, titles, urls)
     return DONE
 
 
 def locate(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Wanted URLs -> captures/: where they lie in crawls, by the crawls' own indexes."""
-    from wikisum.pipeline import build as flow
     from wikisum.pipeline.engine import files
-    from wikisum.pipeline.locate import stage as build_crawl
+    from wikisum.pipeline.locate.stage import locate_pages
+    from wikisum.pipeline.remote.access import access_of
+    from wikisum.pipeline.wanted.stage import want_pages
 
     settings, remote = _settings(args), remote_settings(args)
     if not settings.locate.crawls:
         raise ValueError("no crawl is named (--crawl)")
     search_results = files.expand(args.search_results)
     with open_job(args, beam_flags) as job:
-        wanted = flow.want_pages(job, settings, search_results, done_stage(job, "articles"))
-        build_crawl.locate_pages(job, settings, build_crawl.access_of(job, remote), wanted)
+        wanted = want_pages(job, settings, search_results, done_stage(job, "articles"))
+        locate_pages(job, settings, access_of(job, remote), wanted)
     return DONE
 
 
 def fetch(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Located pages -> documents/, by ranged reads of the crawls' files."""
     from wikisum.pipeline import build as flow
-    from wikisum.pipeline.locate import stage as build_crawl
+    from wikisum.pipeline.pages.stage import fetch_pages
+    from wikisum.pipeline.remote.access import access_of
 
     remote = remote_settings(args)
     with open_job(args, beam_flags) as job:
         located = done_stage(job, "locate")
         settings = flow.with_language(
-            _settings(args), done_stage(job, "articles").facts["language"]
+            _settings(args), done_stage(job, "articles").extra["language"]
         )
-        build_crawl.fetch_pages(job, settings, build_crawl.access_of(job, remote), located)
+        fetch_pages(job, settings, access_of(job, remote), located)
     return DONE
 
 
@@ -118,10 +120,10 @@ def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Whole WARC, ARC or WET files -> documents/, keeping the pages that articles want."""
     from wikisum.pipeline import build as flow
     from wikisum.pipeline.engine import files
-    from wikisum.pipeline.locate import stage as build_crawl
-    from wikisum.pipeline.pages import stage as build_scan
     from wikisum.pipeline.pages.crawl_files import crawl_files
-    from wikisum.pipeline.remote.access import Access
+    from wikisum.pipeline.pages.stage import scan_pages
+    from wikisum.pipeline.remote.access import Access, access_of
+    from wikisum.pipeline.wanted.stage import want_pages
 
     if not args.warcs:
         raise ValueError("no crawl files are named (--warcs)")
@@ -131,10 +133,10 @@ def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
     search_results = files.expand(args.search_results)
     with open_job(args, beam_flags) as job:
         read = done_stage(job, "articles")
-        settings = flow.with_language(_settings(args), read.facts["language"])
-        wanted = flow.want_pages(job, settings, search_results, read)
-        access = build_crawl.access_of(job, remote)
-        build_scan.scan_pages(job, settings, access, warcs, wanted, wet_metadata)
+        settings = flow.with_language(_settings(args), read.extra["language"])
+        wanted = want_pages(job, settings, search_results, read)
+        access = access_of(job, remote)
+        scan_pages(job, settings, access, warcs, wanted, wet_metadata)
     return DONE
 
 
@@ -142,15 +144,16 @@ def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """articles/ x documents/ -> examples/, with graphs and without subword ids."""
     from wikisum.pipeline import build as flow
     from wikisum.pipeline.build import made_pages
+    from wikisum.pipeline.examples.stage import encode_subwords, join_pages, link_paragraphs
 
     check_build()
     with open_job(args, beam_flags) as job:
         read, wanted = done_stage(job, "articles"), done_stage(job, "wanted")
         pages = made_pages(job, wanted)
-        settings = flow.with_language(_settings(args), read.facts["language"])
-        joined = flow.join_pages(job, settings, read, wanted, pages)
-        linked = flow.link_paragraphs(job, settings, joined)
-        encoded = flow.encode_subwords(job, settings, linked, None)
+        settings = flow.with_language(_settings(args), read.extra["language"])
+        joined = join_pages(job, settings, read, wanted, pages)
+        linked = link_paragraphs(job, settings, joined)
+        encoded = encode_subwords(job, settings, linked, None)
         flow.finish(job, [read, wanted, *pages, joined, linked, encoded])
     return DONE
 
@@ -159,6 +162,7 @@ def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Train a SentencePiece vocabulary, or take one; add subword ids to examples/."""
     from wikisum.pipeline import build as flow
     from wikisum.pipeline.build import made_pages
+    from wikisum.pipeline.examples.stage import encode_subwords, train_vocab
 
     vocab = _vocab(args.vocab)
     with open_job(args, beam_flags) as job:
@@ -166,8 +170,8 @@ def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
         joined, linked = done_stage(job, "examples"), done_stage(job, "graphs")
         pages = made_pages(job, wanted)
         settings = _settings(args)
-        trained = flow.train_vocab(job, settings, vocab, joined)
-        encoded = flow.encode_subwords(job, settings, linked, trained)
+        trained = train_vocab(job, settings, vocab, joined)
+        encoded = encode_subwords(job, settings, linked, trained)
         flow.finish(job, [read, wanted, *pages, joined, linked, trained, encoded])
     return DONE
 

@@ -34,7 +34,8 @@ def estimate(
 ) -> str:
     """The estimate, as a table or as JSON."""
     from wikisum.crawl.errors import BadAnswer
-    from wikisum.pipeline.build import language_of, with_language
+    from wikisum.pipeline.articles.stage import language_of
+    from wikisum.pipeline.build import with_language
     from wikisum.pipeline.errors import JobFailed
     from wikisum.pipeline.estimate import estimate as figures
     from wikisum.pipeline.estimate.rates import Assumptions, Prices, Rates, told

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wikisum.pipeline.commands.command import INTERRUPTED
 
 if TYPE_CHECKING:
-    from wikisum.pipeline.engine.run import Job
+    from wikisum.pipeline.engine.job import Job
     from wikisum.pipeline.engine.workspace import StageResult
 
 
@@ -39,7 +39,8 @@ class open_job:
 
     def __init__(self, args: argparse.Namespace, beam_flags: list[str]) -> None:
         from wikisum.pipeline.engine import files
-        from wikisum.pipeline.engine.run import Job, check_beam_flags
+        from wikisum.pipeline.engine.job import Job
+        from wikisum.pipeline.engine.runner import check_beam_flags
         from wikisum.pipeline.engine.workspace import Workspace
 
         check_beam_flags(beam_flags)

@@ -24,10 +24,9 @@ def search(args: argparse.Namespace, beam_flags: list[str]) -> int:
     comes out is made for `wikisum build --search-results`.
     """
     from wikisum.pipeline.engine import files
-    from wikisum.pipeline.locate import stage as build_crawl
     from wikisum.pipeline.options import SearchSettings
     from wikisum.pipeline.pages.crawl_files import crawl_files
-    from wikisum.pipeline.remote.access import Access
+    from wikisum.pipeline.remote.access import Access, access_of
     from wikisum.pipeline.search import stage as flow
 
     settings, remote = (
@@ -41,9 +40,9 @@ def search(args: argparse.Namespace, beam_flags: list[str]) -> int:
     with open_job(args, beam_flags) as job:
         articles = None if titles else done_stage(job, "articles")
         if articles is not None:
-            language = settings.language or articles.facts["language"]
+            language = settings.language or articles.extra["language"]
             settings = dataclasses.replace(settings, language=language)
-        access = build_crawl.access_of(job, remote)
+        access = access_of(job, remote)
         found = flow.search(job, settings, access, warcs, titles, articles)
         for path in found.paths("search/"):
             sys.stdout.write(f"{job.workspace.path(path)}\n")

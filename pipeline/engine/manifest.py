@@ -49,11 +49,11 @@ def write_manifest(
     """
     manifest = {
         "versions": versions(),
-        "settings": {stage.stage: stage.facts["settings"] for stage in stages},
-        "inputs": {k: v for stage in stages for k, v in stage.facts.get("inputs", {}).items()},
+        "settings": {stage.stage: stage.extra["settings"] for stage in stages},
+        "inputs": {k: v for stage in stages for k, v in stage.extra.get("inputs", {}).items()},
         "counts": {stage.stage: stage.counts for stage in stages},
         "seconds": {stage.stage: round(stage.seconds, 1) for stage in stages},
-        "effort": {stage.stage: stage.effort for stage in stages if stage.effort},
+        "costs": {stage.stage: stage.costs for stage in stages if stage.costs},
         "files": _listed(f for stage in stages for f in stage.files),
         "others": others,
     }
@@ -77,8 +77,8 @@ def write_derived_manifest(
     manifest = {
         "derived_from": hashlib.sha256(source).hexdigest(),
         "versions": versions(),
-        "settings": {**old.get("settings", {}), result.stage: result.facts["settings"]},
-        "inputs": {**old.get("inputs", {}), **result.facts["inputs"]},
+        "settings": {**old.get("settings", {}), result.stage: result.extra["settings"]},
+        "inputs": {**old.get("inputs", {}), **result.extra["inputs"]},
         "counts": {**old.get("counts", {}), result.stage: result.counts},
         "seconds": {**old.get("seconds", {}), result.stage: round(result.seconds, 1)},
         "files": _listed([*result.files, *carried]),

@@ -16,7 +16,7 @@ def origin_of(stage: str, own: Any, *before: StageResult) -> dict[str, Any]:
     plain = {k: v for k, v in asdict(own).items() if k not in _PATHS}
     told: dict[str, Any] = {}
     for result in before:
-        told.update(result.facts["origin"])
+        told.update(result.extra["origin"])
     return {**told, stage: plain}
 
 

@@ -50,7 +50,7 @@ def set_aside(
     moved: list[str] = []
     old = workspace.finished(stage)
     if old is not None and of_other_inputs and old.fingerprint != key:
-        moved = [f.path for f in old.files] if _same(old.facts["settings"], settings) else []
+        moved = [f.path for f in old.files] if _same(old.extra["settings"], settings) else []
     parts = workspace.parts(stage, key)
     again = []
     for index, done in parts.load(part_count).items() if reasons else ():

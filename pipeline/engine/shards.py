@@ -1,8 +1,8 @@
 """Parquet shards: written a row group at a time, visible when complete, read a row group a time."""
 
 from collections.abc import Iterator
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,64 +23,61 @@ class ShardFile(NamedTuple):
 
 
 class ShardWriter:
-    """Records to one Parquet shard, a row group at a time, visible when complete.
+    """Writes records to an open file as Parquet, a row group at a time.
 
-    `file` is there after the block has been left without an error.
+    `file` is set once the block of `open_shard` has been left without an error.
     """
 
-    def __init__(self, out: str, path: str, schema: pa.Schema, metadata: dict[str, str]) -> None:
-        self._relative = path
-        self._file = AtomicFile(join(out, path))
+    def __init__(
+        self, file: AtomicFile, path: str, schema: pa.Schema, metadata: dict[str, str]
+    ) -> None:
+        self.path = path
+        self.file: ShardFile | None = None
+        self.row_count = 0
         self._schema = schema
         self._rows: list[tuple] = []
-        self._count = 0
         self._writer = pq.ParquetWriter(
-            self._file,
+            file,
             schema.with_metadata(metadata),
             compression="zstd",
             compression_level=3,
             store_schema=True,
         )
-        self.file: ShardFile | None = None
 
     def write(self, record: tuple) -> None:
+        """Add a record, its fields in the order of the schema."""
         self._rows.append(record)
         if len(self._rows) == ROW_GROUP_ROWS:
             self._flush()
 
     def write_table(self, table: pa.Table, group_rows: int) -> None:
-        """Write the rows of a table, in row groups of so many."""
+        """Add the rows of a table, in row groups of `group_rows` rows."""
         self._flush()
         if len(table):
             self._writer.write_table(table.cast(self._writer.schema), row_group_size=group_rows)
-            self._count += len(table)
+            self.row_count += len(table)
 
     def _flush(self) -> None:
         if self._rows:
-            table = to_table(self._rows, self._schema)
-            self._writer.write_table(table.cast(self._writer.schema), row_group_size=ROW_GROUP_ROWS)
-            self._count += len(self._rows)
-            self._rows = []
+            table, self._rows = to_table(self._rows, self._schema), []
+            self.write_table(table, ROW_GROUP_ROWS)
 
-    def __enter__(self) -> Self:
-        return self
+    def close(self) -> None:
+        """Write what is left and the footer."""
+        self._flush()
+        self._writer.close()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            if kind is None:
-                self._flush()
-                self._writer.close()
-        except BaseException as failure:
-            self._file.__exit__(type(failure), failure, failure.__traceback__)
-            raise
-        self._file.__exit__(kind, error, trace)
-        file = self._file
-        self.file = ShardFile(self._relative, self._count, file.size_bytes, file.sha256)
+
+@contextmanager
+def open_shard(
+    out: str, path: str, schema: pa.Schema, metadata: dict[str, str]
+) -> Iterator[ShardWriter]:
+    """Open a shard at `path` in the folder `out`; it is visible once the block is left."""
+    with AtomicFile(join(out, path)) as file:
+        writer = ShardWriter(file, path, schema, metadata)
+        yield writer
+        writer.close()
+    writer.file = ShardFile(path, writer.row_count, file.size_bytes, file.sha256)
 
 
 def read_rows(path: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:

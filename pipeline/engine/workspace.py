@@ -26,15 +26,15 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class PartResult:
-    """What one part of a stage wrote and counted; `facts` are small things later stages need.
+    """What one part of a stage wrote and counted; `extra` are small things later stages need.
 
-    `effort` counts what it cost, which another run with the same outcome may have cheaper.
+    `costs` counts what it cost, which another run with the same outcome may have cheaper.
     """
 
     files: list[ShardFile] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
-    facts: dict[str, Any] = field(default_factory=dict)
-    effort: dict[str, int] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
+    costs: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> bytes:
         return json.dumps(dataclasses.asdict(self), sort_keys=True).encode()
@@ -47,20 +47,24 @@ class PartResult:
 
 @dataclass(frozen=True)
 class StageResult:
-    """A finished stage: its files, counts, facts and effort over all parts."""
+    """A finished stage: its files, counts, extra and costs over all parts."""
 
     stage: str
     fingerprint: str
     files: list[ShardFile]
     counts: dict[str, int]
-    facts: dict[str, Any]
+    extra: dict[str, Any]
     seconds: float
-    effort: dict[str, int] = field(default_factory=dict)
+    costs: dict[str, int] = field(default_factory=dict)
     skipped: bool = False
 
     def paths(self, prefix: str) -> list[str]:
-        """The relative paths of its files that begin so."""
+        """The relative paths of its files that begin with `prefix`."""
         return [f.path for f in self.files if f.path.startswith(prefix)]
+
+    def content(self) -> list[str]:
+        """The hashes of its files, for the fingerprint of a stage that reads nothing else."""
+        return sorted(f.sha256 for f in self.files)
 
 
 def fingerprint(key: Mapping[str, Any]) -> str:
@@ -70,18 +74,18 @@ def fingerprint(key: Mapping[str, Any]) -> str:
 
 
 def merge_parts(parts: Iterable[PartResult]) -> PartResult:
-    """The files of all parts, counts and effort added up, the first of each fact."""
+    """The files of all parts, counts and costs added up, the first of each fact."""
     result = PartResult()
     counts: Counter[str] = Counter()
-    effort: Counter[str] = Counter()
+    costs: Counter[str] = Counter()
     for part in parts:
         result.files.extend(part.files)
         counts.update(part.counts)
-        effort.update(part.effort)
-        for name, value in part.facts.items():
-            result.facts.setdefault(name, value)
+        costs.update(part.costs)
+        for name, value in part.extra.items():
+            result.extra.setdefault(name, value)
     result.counts.update(sorted(counts.items()))
-    result.effort.update(sorted(effort.items()))
+    result.costs.update(sorted(costs.items()))
     return result
 
 

@@ -5,7 +5,6 @@ page that many articles want is unpacked once per article that it goes to, never
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,16 +13,13 @@ import apache_beam as beam
 import zstandard
 
 from wikisum.crawl.urls import is_wikipedia
-from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.run import count
-from wikisum.pipeline.engine.shards import ShardWriter, read_rows
-from wikisum.pipeline.engine.workspace import PartResult, Parts
+from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.workspace import Parts
 from wikisum.pipeline.examples.make_example import STAGE, WantedDocument, make_example
 from wikisum.pipeline.options import ExampleSettings
 from wikisum.pipeline.records import (
-    DROPPED,
-    EXAMPLE,
-    SIZES,
     SPLITS,
     Article,
     Document,
@@ -143,16 +139,13 @@ def _before(failures: list[Failure]) -> str:
 class JoinPages:
     """Paths of all that is joined -> example shards and their dropped rows, recorded as parts."""
 
-    out: str
-    folder: str
+    writer: StageWriter
     article_paths: list[str]
     wanted_paths: list[str]
     document_paths: list[str]
     failure_paths: list[str]
     settings: ExampleSettings
     shards_by_split: dict[str, int]
-    metadata: dict[str, str]
-    ticker: Ticker
 
     @property
     def part_count(self) -> int:
@@ -232,36 +225,25 @@ class JoinPages:
         if made.sizes:
             yield part, ("sizes", article.id, pack(made.sizes))
         yield part, ("counts", article.id, pack(made.counts))
-        self.ticker.add(items=1, work=1)
+        self.writer.ticker.add(items=1, work=1)
 
     def _write(self, element: tuple[int, Iterable[tuple[str, str, bytes]]], parts: Parts) -> None:
         index, packed = element
-        name = self.shard_name(index)
-        counts: Counter[str] = Counter()
-        rows = sorted(packed)
-        examples = ShardWriter(self.out, f"{self.folder}/{name}.parquet", EXAMPLE, self.metadata)
-        dropped = ShardWriter(
-            self.out, f"dropped/dropped-examples-{name}.parquet", DROPPED, self.metadata
-        )
-        sizes = ShardWriter(self.out, f"{SIZES_FOLDER}/{name}.parquet", SIZES, self.metadata)
-        writers = (examples, dropped, sizes)
-        with examples, dropped, sizes:
-            for kind, _, data in rows:
+        with self.writer.part(index, self.shard_name(index)) as part:
+            for kind, _, data in sorted(packed):
                 if kind == "example":
-                    examples.write(_example(unpack(data)))
+                    part.write(_example(unpack(data)))
                 elif kind == "sizes":
-                    sizes.write(Sizes(*unpack(data)))
+                    part.write(Sizes(*unpack(data)))
                 elif kind == "counts":
-                    counts.update(dict(unpack(data)))
-                elif kind in ("dropped", "missed"):
-                    row = Dropped(*unpack(data))
-                    dropped.write(row)
-                    # what make_example dropped stands in its own counts
-                    counts[f"dropped_{row.kind}_{row.reason}"] += kind == "missed"
-        self.ticker.flush()
-        result = PartResult([f for w in writers if (f := w.file)], dict(counts))
+                    part.counts.update(dict(unpack(data)))
+                elif kind == "dropped":  # make_example has counted it
+                    part.write(Dropped(*unpack(data)))
+                elif kind == "missed":
+                    part.drop_row(Dropped(*unpack(data)), with_kind=True)
+        result = part.result()
         parts.record(index, result)
-        count(STAGE, counts)
+        count(STAGE, result.counts)
 
 
 def _example(plain: list) -> Example:

@@ -1,7 +1,6 @@
 """Example shards -> the same with both graphs, some examples at a time."""
 
 import os
-from collections import Counter
 from dataclasses import dataclass
 
 from wikisum.graphs.discourse import discourse_graph
@@ -9,11 +8,11 @@ from wikisum.graphs.edges import Edges
 from wikisum.graphs.entities import paragraph_entities
 from wikisum.graphs.similarity import similarity_graph
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.shards import ShardWriter, read_rows
+from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
+from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.options import GraphSettings
-from wikisum.pipeline.records import EXAMPLE, Example, example_from_row
+from wikisum.pipeline.records import Example, example_from_row
 
 BATCH_EXAMPLES = 32
 
@@ -46,37 +45,30 @@ def _columns(edges: Edges) -> dict[str, list]:
 
 @dataclass(frozen=True)
 class LinkShard:
-    """One shard of examples -> the shard of that name in `folder`, graphs filled in."""
+    """One shard of examples -> the shard of that name, graphs filled in."""
 
-    out: str
-    folder: str
+    writer: StageWriter
     settings: GraphSettings
-    metadata: dict[str, str]
-    ticker: Ticker
 
     def __call__(self, index: int, path: str) -> PartResult:
-        counts: Counter[str] = Counter()
-        target = files.join(self.folder, os.path.basename(path))
-        writer = ShardWriter(self.out, target, EXAMPLE, self.metadata)
+        name = os.path.basename(path).removesuffix(".parquet")
         batch: list[Example] = []
-        with writer:
-            for row in read_rows(files.join(self.out, path)):
+        with self.writer.part(index, name) as part:
+            for row in read_rows(files.join(self.writer.out, path)):
                 batch.append(example_from_row(row))
                 if len(batch) == BATCH_EXAMPLES:
-                    self._flush(batch, writer, counts)
-            self._flush(batch, writer, counts)
-        self.ticker.flush()
-        return PartResult([f for f in [writer.file] if f], dict(counts))
+                    self._flush(batch, part)
+            self._flush(batch, part)
+        return part.result()
 
-    def _flush(self, batch: list[Example], writer: ShardWriter, counts: Counter[str]) -> None:
+    def _flush(self, batch: list[Example], part: PartWriter) -> None:
         for example in link(batch, self.settings):
-            writer.write(example)
-            counts["examples_out"] += 1
-            counts["paragraphs_linked"] += len(example.paragraphs)
+            part.write(example)
+            part.counts["paragraphs_linked"] += len(example.paragraphs)
             for name in ("similarity", "discourse"):
                 graph = getattr(example, f"{name}_graph")
                 linked = set(graph["source"]).union(graph["target"])
-                counts[f"{name}_edges_out"] += len(graph["weight"])
-                counts[f"{name}_paragraphs_alone"] += len(example.paragraphs) - len(linked)
-            self.ticker.add(items=len(example.paragraphs), work=1)
+                part.counts[f"{name}_edges_out"] += len(graph["weight"])
+                part.counts[f"{name}_paragraphs_alone"] += len(example.paragraphs) - len(linked)
+            part.ticker.add(items=len(example.paragraphs), work=1)
         batch.clear()

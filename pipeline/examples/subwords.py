@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,12 +9,13 @@ from functools import lru_cache
 import sentencepiece
 
 from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.shards import ShardFile, ShardWriter, read_rows
+from wikisum.pipeline.engine.shards import ShardFile, read_rows
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.options import VocabSettings
-from wikisum.pipeline.records import EXAMPLE, Example, example_from_row
+from wikisum.pipeline.records import Example, example_from_row
 from wikisum.ranker.data.vocab import load_model, train_vocab
 
 MODEL = "vocab/wikisum.model"
@@ -89,30 +89,24 @@ def encode(example: Example, processor: sentencepiece.SentencePieceProcessor) ->
 
 @dataclass(frozen=True)
 class EncodeShard:
-    """One shard of examples -> the shard of that name in `folder`, with subword ids.
+    """One shard of examples -> the shard of that name, with subword ids.
 
     Without a vocabulary the ids stay null.
     """
 
-    out: str
-    folder: str
+    writer: StageWriter
     vocab_sha256: str | None
-    metadata: dict[str, str]
-    ticker: Ticker
 
     def __call__(self, index: int, path: str) -> PartResult:
-        counts: Counter[str] = Counter()
-        model = files.join(self.out, MODEL)
+        model = files.join(self.writer.out, MODEL)
         processor = _processor(model, self.vocab_sha256) if self.vocab_sha256 else None
-        target = files.join(self.folder, os.path.basename(path))
-        with ShardWriter(self.out, target, EXAMPLE, self.metadata) as writer:
-            for row in read_rows(files.join(self.out, path)):
+        name = os.path.basename(path).removesuffix(".parquet")
+        with self.writer.part(index, name) as part:
+            for row in read_rows(files.join(self.writer.out, path)):
                 example = example_from_row(row)
                 if processor is not None:
                     example = encode(example, processor)
-                writer.write(example)
-                counts["examples_out"] += 1
-                counts["subwords_out"] += sum(map(len, example.paragraph_ids or []))
-                self.ticker.add(items=1, work=1)
-        self.ticker.flush()
-        return PartResult([f for f in [writer.file] if f], dict(counts))
+                part.write(example)
+                part.counts["subwords_out"] += sum(map(len, example.paragraph_ids or []))
+                part.ticker.add(items=1, work=1)
+        return part.result()

@@ -17,9 +17,9 @@ from wikisum.crawl.errors import BadUrl
 from wikisum.crawl.urls import canonical_url
 from wikisum.pipeline.engine import files, progress
 from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.run import Job
-from wikisum.pipeline.engine.shards import ShardWriter
+from wikisum.pipeline.engine.shards import open_shard
 from wikisum.pipeline.engine.workspace import MANIFEST, StageResult, fingerprint
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.live.client import Resolver, WebClient, resolve
@@ -178,14 +178,14 @@ def _record(
     before = workspace.finished(STAGE)
     counts = Counter({FETCHED: fetched_count} if fetched_count else {})
     counts.update(f"dropped_{row.reason}" for row in dropped)
-    with ShardWriter(workspace.out, DROPPED_FILE, DROPPED, {}) as writer:
+    with open_shard(workspace.out, DROPPED_FILE, DROPPED, {}) as writer:
         for row in dropped:
             writer.write(row)
     made = finished_files(workspace.out)
     key = fingerprint({"stage": STAGE, "files": [[f.path, f.sha256] for f in made]})
-    facts = {"settings": asdict(settings), "inputs": {}, "origin": {}}
+    extra = {"settings": asdict(settings), "inputs": {}, "origin": {}}
     written = [*made, *([writer.file] if writer.file else [])]
-    result = StageResult(STAGE, key, written, dict(sorted(counts.items())), facts, seconds)
+    result = StageResult(STAGE, key, written, dict(sorted(counts.items())), extra, seconds)
     if before is None or before.files != written:
         files.delete(workspace.path(MANIFEST))
     workspace.finish(result)

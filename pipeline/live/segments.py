@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.shards import ShardFile, ShardWriter, read_rows
+from wikisum.pipeline.engine.shards import ShardFile, open_shard, read_rows
 from wikisum.pipeline.live.archive import Segment, read_outcomes, rescue
 from wikisum.pipeline.live.fetcher import Fetched
 from wikisum.pipeline.options import LiveSettings
@@ -59,7 +59,7 @@ def _log(number: int) -> str:
 
 
 def _write_log(out: str, number: int, outcomes: Iterable[Outcome]) -> None:
-    with ShardWriter(out, f"{FOLDER}/{_log(number)}", OUTCOME, {}) as log:
+    with open_shard(out, f"{FOLDER}/{_log(number)}", OUTCOME, {}) as log:
         for outcome in outcomes:
             log.write(outcome)
 

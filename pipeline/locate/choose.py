@@ -1,6 +1,5 @@
-"""Candidates of all crawls -> `captures/`: the best of each wanted URL, grouped by WARC file."""
+"""Lookup results of all crawls -> `captures/`: the best of each URL, grouped by WARC file."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +8,14 @@ from zlib import crc32
 import apache_beam as beam
 
 from wikisum.crawl.index.cdx import Entry, parse_date, preference
+from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.run import count
-from wikisum.pipeline.engine.shards import ShardWriter, read_rows
-from wikisum.pipeline.engine.workspace import PartResult, Parts
+from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.workspace import Parts
 from wikisum.pipeline.examples.join import pack, unpack
-from wikisum.pipeline.locate.look_up import Candidate, read_candidates
+from wikisum.pipeline.locate.look_up import LookupResult, read_results
 from wikisum.pipeline.options import LocateSettings
-from wikisum.pipeline.records import CAPTURE, DROPPED, Capture, Dropped
+from wikisum.pipeline.records import Capture, Dropped
 
 STAGE = "locate"
 URLS_A_BUCKET = 2048
@@ -26,7 +26,7 @@ Keyed = tuple[int, bytes]
 
 
 def choose(
-    url: str, candidates: list[Candidate], settings: LocateSettings
+    url: str, candidates: list[LookupResult], settings: LocateSettings
 ) -> list[Capture] | Dropped:
     """The captures to try for a page, the best first, or why there is none.
 
@@ -34,11 +34,11 @@ def choose(
     """
     date = parse_date(settings.date) if settings.date else None
     usable = sorted(
-        ((c.place, c.hops, preference(c.entry, date)), c)
+        ((c.crawl_rank, c.hops, preference(c.entry, date)), c)
         for c in candidates
         if c.entry is not None and c.reason is None
     )
-    places: dict[tuple[str, int], Candidate] = {}
+    places: dict[tuple[str, int], LookupResult] = {}
     for _, candidate in usable:
         entry = candidate.entry
         if entry is not None:
@@ -49,13 +49,13 @@ def choose(
     return _missing(url, candidates, settings.crawls)
 
 
-def _capture(url: str, candidate: Candidate, crawls: tuple[str, ...], choice: int) -> Capture:
+def _capture(url: str, candidate: LookupResult, crawls: tuple[str, ...], choice: int) -> Capture:
     entry = candidate.entry
     assert entry is not None
     return Capture(
         url,
         entry.url,
-        crawls[candidate.place],
+        crawls[candidate.crawl_rank],
         entry.filename,
         entry.offset,
         entry.length,
@@ -67,10 +67,12 @@ def _capture(url: str, candidate: Candidate, crawls: tuple[str, ...], choice: in
     )
 
 
-def _missing(url: str, candidates: list[Candidate], crawls: tuple[str, ...]) -> Dropped:
+def _missing(url: str, candidates: list[LookupResult], crawls: tuple[str, ...]) -> Dropped:
     """What the crawls say of a page that none of them has; the row names what was nearest to it."""
-    nearest = min(candidates, key=lambda c: (c.place, -c.hops, c.reason or ""), default=None)
-    told = {c.place: c.reason for c in sorted(candidates, key=lambda c: (c.hops, c.reason or ""))}
+    nearest = min(candidates, key=lambda c: (c.crawl_rank, -c.hops, c.reason or ""), default=None)
+    told = {
+        c.crawl_rank: c.reason for c in sorted(candidates, key=lambda c: (c.hops, c.reason or ""))
+    }
     detail = ", ".join(
         f"{crawl}: {told.get(place, 'not_in_crawl')}" for place, crawl in enumerate(crawls)
     )
@@ -105,13 +107,11 @@ class LocatePages:
     fetch reads neighbours together; the second choices stand behind all first ones.
     """
 
-    out: str
+    writer: StageWriter
     key_paths: list[str]
     url_count: int
     candidate_paths: list[str]
     settings: LocateSettings
-    part_count: int
-    metadata: dict[str, str]
 
     def __call__(self, pipeline: beam.Pipeline, parts: Parts) -> None:
         def read(name: str, paths: list[str], function: object) -> Any:
@@ -125,12 +125,12 @@ class LocatePages:
         rows = (
             {
                 "urls": read("URLs", self.key_paths, self._read_urls),
-                "candidates": read("candidates", self.candidate_paths, self._read_candidates),
+                "candidates": read("candidates", self.candidate_paths, self._read_results),
             }
             | "By URL" >> beam.CoGroupByKey()
             | "Choose" >> beam.FlatMap(self._choose)
         )
-        every = pipeline | beam.Create([(i, b"") for i in range(self.part_count)])
+        every = pipeline | beam.Create([(i, b"") for i in range(self.writer.part_count)])
         _ = (
             (rows, every)
             | beam.Flatten()
@@ -145,56 +145,50 @@ class LocatePages:
         urls = (row["wanted"] for row in read_rows(path, ["wanted"]))
         yield from packed_by((self._bucket(url), url) for url in urls)
 
-    def _read_candidates(self, path: str) -> Iterator[Keyed]:
-        yield from packed_by((self._bucket(c.url), c) for c in read_candidates(path))
+    def _read_results(self, path: str) -> Iterator[Keyed]:
+        yield from packed_by((self._bucket(c.url), c) for c in read_results(path))
 
     def _choose(self, element: tuple[int, dict[str, Iterable[bytes]]]) -> Iterator[Keyed]:
         _, groups = element
-        by_url: dict[str, list[Candidate]] = {}
+        by_url: dict[str, list[LookupResult]] = {}
         for packed in groups["urls"]:
             by_url.update((url, []) for url in unpack(packed))
         for packed in groups["candidates"]:
             for plain in unpack(packed):
-                found = Candidate(*plain)
+                found = LookupResult(*plain)
                 entry = Entry(*found.entry) if found.entry else None
                 by_url[found.url].append(found._replace(entry=entry))
         yield from packed_by(
             row for url, candidates in by_url.items() for row in self._rows(url, candidates)
         )
 
-    def _rows(self, url: str, candidates: list[Candidate]) -> Iterator[tuple[int, list[object]]]:
+    def _rows(self, url: str, candidates: list[LookupResult]) -> Iterator[tuple[int, list[object]]]:
         """(part, [kind, columns]) of what becomes of a URL."""
         chosen = choose(url, candidates, self.settings)
         together = url
         if isinstance(chosen, list):
             together = f"{chosen[0].offset // WINDOW_BYTES} {chosen[0].warc_file}"
-        part = crc32(together.encode()) % self.part_count
+        part = crc32(together.encode()) % self.writer.part_count
         for row in [chosen] if isinstance(chosen, Dropped) else chosen:
             yield part, [type(row).__name__, *row]
 
     def _write(self, element: tuple[int, Iterable[bytes]], parts: Parts) -> None:
         index, packed = element
-        name = f"{index:05d}-of-{self.part_count:05d}.parquet"
-        counts: Counter[str] = Counter()
         rows = [row for data in packed if data for row in unpack(data)]
         located = [Capture(*row) for kind, *row in rows if kind == "Capture"]
         missing = [Dropped(*row) for kind, *row in rows if kind == "Dropped"]
-        captures = ShardWriter(self.out, f"captures/captures-{name}", CAPTURE, self.metadata)
-        dropped = ShardWriter(self.out, f"dropped/dropped-locate-{name}", DROPPED, self.metadata)
-        with captures, dropped:
+        with self.writer.part(index) as part:
             for capture in sorted(located, key=fetch_order):
-                captures.write(capture)
+                part.write(capture)
                 if capture.choice == 0:
-                    counts["urls_located"] += 1
-                    counts["bytes_to_fetch"] += capture.length
+                    part.counts["urls_located"] += 1
+                    part.counts["bytes_to_fetch"] += capture.length
             for row in sorted(missing, key=lambda row: row.url or ""):
-                dropped.write(row)
-                counts[f"dropped_{row.reason}"] += 1
-        counts.update(captures_out=len(located), urls_in=counts["urls_located"] + len(missing))
-        parts.record(
-            index, PartResult([f for w in (captures, dropped) if (f := w.file)], dict(counts))
-        )
-        count(STAGE, counts)
+                part.drop_row(row)
+            part.counts["urls_in"] = part.counts["urls_located"] + len(missing)
+        result = part.result()
+        parts.record(index, result)
+        count(STAGE, result.counts)
 
 
 def fetch_order(capture: Capture) -> tuple[int, str, int, str]:

@@ -1,6 +1,5 @@
-"""Sorted look-ups -> candidates: the captures that a crawl's index has, and redirects to follow."""
+"""Sorted lookups -> the captures that a crawl's index has, and redirects to follow."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,19 +10,18 @@ from wikisum.crawl.errors import BadUrl
 from wikisum.crawl.index.cdx import Entry, drop_reason, parse_date, preference, redirect_target
 from wikisum.crawl.index.surt import surt_key
 from wikisum.crawl.urls import canonical_url, is_wikipedia
-from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
 from wikisum.pipeline.engine.retry import Aside
-from wikisum.pipeline.engine.shards import ShardWriter, read_rows
+from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.locate.cdx_server import server_answers
 from wikisum.pipeline.locate.columnar import table_answers
-from wikisum.pipeline.locate.keys import LOOKUP, Lookup, Lookups
+from wikisum.pipeline.locate.keys import Lookup, Lookups
 from wikisum.pipeline.locate.reader import Answer, IndexReader, IndexSlice
 from wikisum.pipeline.locate.zipnum import zipnum_answers
 from wikisum.pipeline.options import LocateSettings
 from wikisum.pipeline.remote.access import Access
 
-CANDIDATES, REDIRECTS = ".work/candidates-of-urls", ".work/redirects-of-urls"
 ANSWERS: dict[str, Callable[[IndexSlice, IndexReader], Iterator[Answer]]] = {
     "zipnum": zipnum_answers,
     "columnar": table_answers,
@@ -31,14 +29,14 @@ ANSWERS: dict[str, Callable[[IndexSlice, IndexReader], Iterator[Answer]]] = {
 }
 
 
-class Candidate(NamedTuple):
-    """What the index of crawl number `place` has of a wanted URL, after `hops` redirects.
+class LookupResult(NamedTuple):
+    """What the index of crawl number `crawl_rank` has of a wanted URL, after `hops` redirects.
 
-    A usable capture, or the `reason` why there is none there.
+    It is the `entry` of a usable capture, or the `reason` why there is none.
     """
 
     url: str
-    place: int
+    crawl_rank: int
     hops: int
     reason: str | None
     detail: str | None
@@ -49,10 +47,10 @@ _ENTRY = [
     (name, pa.int64() if name in ("status", "offset", "length") else pa.string())
     for name in Entry._fields
 ]
-CANDIDATE = pa.schema(
+LOOKUP_RESULT = pa.schema(
     {
         "url": pa.string(),
-        "place": pa.int32(),
+        "crawl_rank": pa.int32(),
         "hops": pa.int32(),
         "reason": pa.string(),
         "detail": pa.string(),
@@ -61,19 +59,19 @@ CANDIDATE = pa.schema(
 )
 
 
-def candidates_of(
-    lookup: Lookup, answer: Answer, place: int, hops: int, date: float | None, most: int
-) -> Iterator[Candidate]:
-    """The best usable captures of the page, at most so many, or the reason why there is none."""
+def results_of(
+    lookup: Lookup, answer: Answer, crawl_rank: int, hops: int, date: float | None, max_count: int
+) -> Iterator[LookupResult]:
+    """The best `max_count` usable captures of the page, or the reason why there is none."""
     entries = _entries_of(lookup, answer, date)
     usable = [e for e in entries if drop_reason(e) is None]
-    for entry in usable[:most]:
-        yield Candidate(lookup.wanted, place, hops, None, None, entry)
+    for entry in usable[:max_count]:
+        yield LookupResult(lookup.wanted, crawl_rank, hops, None, None, entry)
     if not usable:
         for error in answer.faults[:1]:
-            yield Candidate(lookup.wanted, place, hops, error.reason, str(error), None)
+            yield LookupResult(lookup.wanted, crawl_rank, hops, error.reason, str(error), None)
         for entry in entries[:1]:
-            yield Candidate(lookup.wanted, place, hops, drop_reason(entry), None, entry)
+            yield LookupResult(lookup.wanted, crawl_rank, hops, drop_reason(entry), None, entry)
 
 
 def redirect_of(lookup: Lookup, answer: Answer, date: float | None) -> Lookup | None:
@@ -103,78 +101,71 @@ def _entries_of(lookup: Lookup, answer: Answer, date: float | None) -> list[Entr
     return sorted(filter(is_of_page, answer.entries), key=lambda e: preference(e, date))
 
 
-def read_candidates(path: str) -> Iterator[Candidate]:
-    """The candidates of a file."""
+def read_results(path: str) -> Iterator[LookupResult]:
+    """The results in a file."""
     for row in read_rows(path):
         entry = Entry(**row["entry"]) if row["entry"] else None
-        yield Candidate(**{**row, "entry": entry})
+        yield LookupResult(**{**row, "entry": entry})
 
 
 @dataclass(frozen=True)
 class LookUp:
-    """A slice of a crawl's index -> candidates for the wanted URLs in it, and redirects to follow.
+    """A slice of a crawl's index -> what it has of the wanted URLs in it, and redirects to follow.
 
-    `lookups` are those of each crawl. Of what an earlier run set aside, only the URLs that failed
-    for its reasons are looked up again.
+    `lookups` has those of each crawl. Of what a previous run found, only the URLs that failed for
+    its reasons are looked up again.
     """
 
-    out: str
-    stage: str
+    writer: StageWriter
     hops: int
     settings: LocateSettings
     access: Access
     lookups: tuple[Lookups, ...]
     aside: Aside | None
-    ticker: Ticker
 
     def __call__(self, index: int, task: IndexSlice) -> PartResult:
-        counts: Counter[str] = Counter()
-        name = f"{self.stage}-{task.place:03d}-{index:05d}.parquet"
-        found = ShardWriter(self.out, f"{CANDIDATES}/{name}", CANDIDATE, {})
-        following = ShardWriter(self.out, f"{REDIRECTS}/{name}", LOOKUP, {})
         redirects: list[Lookup] = []
         remote = self.access.remote()
-        with found, following:
-            again = self._keep(name, found, redirects, counts)
-            lookups = self.lookups[task.place]._replace(wanted=again)
+        with self.writer.part(index, f"{task.crawl_rank:03d}-{index:05d}") as part:
+            again = self._keep(part, redirects)
+            lookups = self.lookups[task.crawl_rank]._replace(wanted=again)
             server = self.access.settings.index_server
             reader = IndexReader(remote, self.access.connections, lookups, server)
-            for candidate in self._candidates(task, reader, redirects):
-                found.write(candidate)
-                counts[f"candidates_{candidate.reason or 'usable'}"] += 1
+            for result in self._results(task, reader, redirects):
+                _write(part, result)
             for redirect in sorted(redirects):
-                following.write(redirect)
-        counts["redirects_out"] = len(redirects)
-        self.ticker.flush()
-        written = [f for w in (found, following) if (f := w.file)]
-        return PartResult(written, dict(counts), effort=dict(remote.effort))
+                part.write(redirect)
+        part.costs.update(remote.costs)
+        return part.result()
 
-    def _candidates(
+    def _results(
         self, task: IndexSlice, reader: IndexReader, redirects: list[Lookup]
-    ) -> Iterator[Candidate]:
-        """The candidates of the slice; redirects are added to those that there are."""
+    ) -> Iterator[LookupResult]:
+        """The results of the slice; redirects are added to `redirects`."""
         date = parse_date(self.settings.date) if self.settings.date else None
-        most = self.settings.captures
+        count = self.settings.captures
         for answer in ANSWERS[self.settings.index](task, reader):
             for lookup in answer.lookups:
-                yield from candidates_of(lookup, answer, task.place, self.hops, date, most)
-                self.ticker.add(items=1, work=1)
+                yield from results_of(lookup, answer, task.crawl_rank, self.hops, date, count)
+                self.writer.ticker.add(items=1, work=1)
                 if self.hops == 0 and (further := redirect_of(lookup, answer, date)):
                     redirects.append(further)
 
-    def _keep(
-        self, name: str, found: ShardWriter, redirects: list[Lookup], counts: Counter[str]
-    ) -> frozenset[str] | None:
-        """Keep what an earlier run found; the URLs to look up again, or None for all."""
-        path = self.aside.path(f"{CANDIDATES}/{name}") if self.aside else None
+    def _keep(self, part: PartWriter, redirects: list[Lookup]) -> frozenset[str] | None:
+        """Keep what a previous run found; the URLs to look up again, or None for all."""
+        path = self.aside.path(part.path(LookupResult)) if self.aside else None
         if self.aside is None or path is None:
             return None
-        again = {c.url for c in read_candidates(path) if c.reason in self.aside.reasons}
-        for candidate in read_candidates(path):
-            if candidate.url not in again:
-                found.write(candidate)
-                counts[f"candidates_{candidate.reason or 'usable'}"] += 1
-        if earlier := self.aside.path(f"{REDIRECTS}/{name}"):
+        again = {r.url for r in read_results(path) if r.reason in self.aside.reasons}
+        for result in read_results(path):
+            if result.url not in again:
+                _write(part, result)
+        if earlier := self.aside.path(part.path(Lookup)):
             kept = (Lookup(**row) for row in read_rows(earlier))
             redirects += [lookup for lookup in kept if lookup.wanted not in again]
         return frozenset(again)
+
+
+def _write(part: PartWriter, result: LookupResult) -> None:
+    part.write(result)
+    part.counts[f"lookups_{result.reason or 'usable'}"] += 1

@@ -12,9 +12,9 @@ from wikisum.pipeline.remote.access import Remote
 
 
 class IndexSlice(NamedTuple):
-    """Part `part` of `part_count` of the index of crawl number `place`."""
+    """Part `part` of `part_count` of the index of crawl number `crawl_rank`."""
 
-    place: int
+    crawl_rank: int
     crawl: str
     part: int
     part_count: int

@@ -30,7 +30,7 @@ def zipnum_answers(task: IndexSlice, reader: IndexReader) -> Iterator[Answer]:
 
     start, end, low, high = slice_of(read, size, task.part, task.part_count)
     lookups = reader.lookups.between(low, high)
-    key_count = max(1, reader.lookups.about // task.part_count)
+    key_count = max(1, reader.lookups.total // task.part_count)
     needed = needed_blocks(read, start, end, size, lookups, key_count)
     for block, data in read_spans(
         reader.remote, reader.connections, needed, span_of, MAX_BLOCK_BYTES

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.part_writer import PartWriter
 from wikisum.pipeline.engine.retry import Aside
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.records import Capture, Document, Dropped
@@ -37,9 +38,9 @@ FETCHED = pa.schema(
 class FetchedBefore:
     """Outcomes by capture. Documents are read when they are asked for, a row group at a time."""
 
-    def __init__(self, aside: Aside | None, documents: str, dropped: str, notes: str) -> None:
-        """The last three are the paths of the shards, relative to the output folder."""
-        self._documents = aside.path(documents) if aside else None
+    def __init__(self, aside: Aside | None, part: PartWriter) -> None:
+        """`part` is the part that is being written now, under the same paths."""
+        self._documents = aside.path(part.path(Document)) if aside else None
         self._place_by_key: dict[Key, tuple[int, int]] = {}
         self._dropped_by_key: dict[Key, Dropped] = {}
         self._paragraphs_by_key: dict[Key, dict[str, int]] = {}
@@ -49,11 +50,11 @@ class FetchedBefore:
         if self._documents:
             for place, row in _places(self._documents):
                 self._place_by_key[row["url"], row["warc_file"], row["offset"]] = place
-        if path := aside.path(dropped):
+        if path := aside.path(part.path(Dropped)):
             for row in read_rows(path):
                 if row["reason"] not in aside.reasons:
                     self._dropped_by_key[row["url"], row["file"], row["offset"]] = Dropped(**row)
-        if path := aside.path(notes):
+        if path := aside.path(part.path(Fetched)):
             for row in read_rows(path):
                 key = row["url"], row["warc_file"], row["offset"]
                 self._paragraphs_by_key[key] = json.loads(row["paragraphs"])

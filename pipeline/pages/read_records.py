@@ -1,6 +1,5 @@
 """The records of a crawl file or of a share of it: here, on any filesystem, or on a server."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
@@ -8,6 +7,7 @@ from wikisum.crawl.errors import BadAnswer
 from wikisum.crawl.warc.borders import records_of
 from wikisum.crawl.warc.warc import Capture, Rejected, read_captures
 from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.part_writer import PartWriter
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.pages.plan import FileShare
 from wikisum.pipeline.remote.access import Access, is_http
@@ -15,7 +15,7 @@ from wikisum.pipeline.remote.stream import RemoteFile
 
 
 class CountingReader:
-    """A binary stream that tells a ticker how far it has been read."""
+    """A binary stream that adds the bytes read from it to a ticker's work."""
 
     def __init__(self, raw: BinaryIO | RemoteFile, ticker: Ticker) -> None:
         self._raw = raw
@@ -35,26 +35,25 @@ def read_records(
     wanted: Callable[[str], bool],
     max_page_bytes: int,
     access: Access,
-    ticker: Ticker,
-    effort: Counter[str],
+    part: PartWriter,
 ) -> Iterator[Capture | Rejected]:
-    """The wanted records of a share; of a file that a server has not, the reason.
+    """The wanted records of a share, or the reason why a server does not give the file.
 
-    A file on a server must be one share. What it was asked is added to `effort`. Raises OSError
-    where it does not answer, so that a later run asks again.
+    A file on a server must be one share. The bytes read count as work of `part`, the requests as
+    its costs. Raises OSError for a server that does not respond, so that a later run asks again.
     """
 
     def read(
         raw: BinaryIO | RemoteFile, start: int = 0, end: int | None = None
     ) -> Iterator[Capture | Rejected]:
-        reader = cast(BinaryIO, CountingReader(raw, ticker))
+        reader = cast(BinaryIO, CountingReader(raw, part.ticker))
         return read_captures(reader, wanted, max_page_bytes, start=start, end=end)
 
     file, first, before = share
     if not is_http(file.path):
         with files.open_input(file.path) as raw:
-            if part := records_of(files.small_reads(raw), first, before):
-                yield from read(raw, *part)
+            if bounds := records_of(files.small_reads(raw), first, before):
+                yield from read(raw, *bounds)
         return
     remote = access.remote()
     try:
@@ -64,4 +63,4 @@ def read_records(
         if error.is_passing:
             raise OSError(f"{file.path}: {error}") from error
         yield Rejected(None, error.reason, 0, str(error))
-    effort.update(remote.effort)
+    part.costs.update(remote.costs)

@@ -1,56 +1,82 @@
-"""Pages out of whole crawl files: the stages that scan them for the wanted URLs.
-
-wanted/ -> filter -> scan -> documents/
-"""
+"""Step 3b: captures, or whole crawl files, -> `documents/`."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from wikisum.pipeline import reasons
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
-from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.provenance import metadata_of, origin_of
-from wikisum.pipeline.engine.run import Job, Stage, run_parts
+from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.engine.provenance import origin_of
+from wikisum.pipeline.engine.retry import clear_aside, set_aside
+from wikisum.pipeline.engine.run import run_parts
+from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.options import Settings
+from wikisum.pipeline.pages.fetch import FetchShard
+from wikisum.pipeline.pages.fetched_before import FETCHED, Fetched
 from wikisum.pipeline.pages.plan import plan_scan, share_bytes
 from wikisum.pipeline.pages.scan import ScanFiles
+from wikisum.pipeline.records import DOCUMENT, Document
 from wikisum.pipeline.remote.access import Access
 from wikisum.pipeline.wanted.url_filter import FILTER, KEYS_FOLDER, BuildFilter
 
+FETCH = Stage(
+    name="fetch",
+    unit="pages",
+    outputs=(
+        Output("documents/documents-fetch-", Document, DOCUMENT, count="documents_out"),
+        Output(".work/fetched/fetched-", Fetched, FETCHED),
+    ),
+    reasons={
+        **reasons.RECORDS,
+        **reasons.SERVERS,
+        "wrong_length": "The bytes that the index names are not one whole record.",
+        "wrong_record": "The record that the index names is of another URL.",
+    },
+)
+FILTER_URLS = Stage(name="filter", unit="URLs", outputs=(Output(FILTER),))
 
-def outputs_of(stage: str) -> tuple[str, str]:
-    """How the files of a scan begin."""
-    return f"documents/documents-{stage}-", f"dropped/dropped-{stage}-"
+
+def scan_stage(name: str) -> Stage:
+    """A stage that reads whole crawl files."""
+    return Stage(
+        name=name,
+        unit="pages",
+        outputs=(
+            Output(f"documents/documents-{name}-", Document, DOCUMENT, count="documents_out"),
+        ),
+        reasons={**reasons.RECORDS, **reasons.SERVERS, **reasons.URLS},
+    )
 
 
-SCAN_OUTPUTS = outputs_of("scan")
+SCAN = scan_stage("scan")
 
 
 @dataclass(frozen=True)
 class Scan:
-    """Which files one scan reads for which URLs: those in the filter at `filter_path`.
+    """Which files a stage reads for which URLs: those in the filter at `filter_path`.
 
-    `key` stands for the files and for the filter, whose bytes `filter_key` tells from others;
-    `facts` are kept.
+    `key` names the files and the filter for the fingerprint, `filter_key` the filter's bytes;
+    `extra` is kept with the result.
     """
 
-    stage: str
+    stage: Stage
     files: list[InputFile]
     key: Mapping[str, Any]
-    facts: Mapping[str, Any]
+    extra: Mapping[str, Any]
     filter_path: str
     filter_key: str
     wet_metadata: str | None = None
 
 
 def filter_urls(job: Job, wanted: StageResult) -> StageResult:
-    """The keys of `wanted/` -> the filter by which a scan knows a wanted page."""
+    """The keys of `wanted/` -> the filter that tells a scan which pages are wanted."""
     key_count = wanted.counts["urls_out"]
-    stage = Stage("filter", "URLs", (FILTER,), {"before": wanted.fingerprint}, 1, key_count)
-    do = BuildFilter(job.workspace.out, key_count, Ticker(job.progress_folder))
-    return run_parts(job, stage, [wanted.paths(KEYS_FOLDER)], do)
+    run = StageRun(FILTER_URLS, {"before": wanted.fingerprint}, 1, key_count)
+    do = BuildFilter(job.workspace.out, key_count, job.ticker)
+    return run_parts(job, run, [wanted.paths(KEYS_FOLDER)], do)
 
 
 def scan_pages(
@@ -61,20 +87,20 @@ def scan_pages(
     wanted: StageResult,
     wet_metadata: str | None = None,
 ) -> StageResult:
-    """WARC files -> `documents/`; those without a wanted page by their metadata are passed over."""
+    """Crawl files -> `documents/`, skipping those whose metadata names no wanted page."""
     keys = filter_urls(job, wanted)
     scan = Scan(
-        "scan",
+        SCAN,
         warcs,
-        {"inputs": files.identity(warcs), "metadata": wet_metadata},
-        {"inputs": {"warcs": files.described(warcs)}},
-        FILTER,
-        keys.fingerprint,
-        wet_metadata,
+        key={"inputs": files.identity(warcs), "metadata": wet_metadata},
+        extra={"inputs": {"warcs": files.described(warcs)}},
+        filter_path=FILTER,
+        filter_key=keys.fingerprint,
+        wet_metadata=wet_metadata,
     )
     result = scan_files(job, settings, access, wanted, scan)
-    if strange := result.counts.get("dropped_not_a_warc"):
-        job.to.write(f"{'':<9} crawl files that are none: {strange:,} (see dropped/)\n")
+    if count := result.counts.get("dropped_not_a_warc"):
+        job.note(f"{count:,} files are not WARC, ARC or WET (see dropped/)")
     return result
 
 
@@ -82,39 +108,64 @@ def scan_files(
     job: Job, settings: Settings, access: Access, wanted: StageResult, scan: Scan
 ) -> StageResult:
     """The pages of crawl files that a filter has -> `documents/`."""
-    own = settings.pages
-    origin = origin_of(scan.stage, own, wanted)
-    most_bytes = share_bytes(scan.files)
-    tasks = plan_scan(scan.files, most_bytes)
-    stage = Stage(
+    page_settings = settings.pages
+    origin = origin_of(scan.stage.name, page_settings, wanted)
+    max_bytes = share_bytes(scan.files)
+    tasks = plan_scan(scan.files, max_bytes)
+    run = StageRun(
         scan.stage,
-        "pages",
-        outputs_of(scan.stage),
-        {
-            "settings": asdict(own),
-            "share_bytes": most_bytes,
+        key={
+            "settings": asdict(page_settings),
+            "share_bytes": max_bytes,
             "before": wanted.fingerprint,
             **scan.key,
         },
-        len(tasks),
-        sum(f.size_bytes for f in scan.files),
-        {
-            "settings": asdict(own),
+        part_count=len(tasks),
+        total_work=sum(f.size_bytes for f in scan.files),
+        extra={
+            "settings": asdict(page_settings),
             "origin": origin,
             "wanted": wanted.fingerprint,
-            **scan.facts,
+            **scan.extra,
         },
     )
     do = ScanFiles(
-        job.workspace.out,
-        scan.stage,
-        len(tasks),
-        own,
+        job.writer(scan.stage, len(tasks), origin),
+        page_settings,
         job.workspace.path(scan.filter_path),
         scan.filter_key,
         scan.wet_metadata,
         access,
-        metadata_of(origin),
-        Ticker(job.progress_folder),
     )
-    return run_parts(job, stage, tasks, do)
+    return run_parts(job, run, tasks, do)
+
+
+def fetch_pages(job: Job, settings: Settings, access: Access, located: StageResult) -> StageResult:
+    """`captures/` -> `documents/`; what an earlier run made of the same captures is kept."""
+    page_settings = settings.pages
+    origin = origin_of(FETCH.name, page_settings, located)
+    tasks = located.paths("captures/")
+    run = StageRun(
+        FETCH,
+        key={"settings": asdict(page_settings), "before": located.content()},
+        part_count=len(tasks),
+        total_work=located.counts.get("bytes_to_fetch", 0),
+        extra={
+            "settings": asdict(page_settings),
+            "origin": origin,
+            "wanted": located.extra["wanted"],
+        },
+    )
+    aside = set_aside(
+        job.workspace,
+        FETCH.name,
+        run.fingerprint,
+        len(tasks),
+        asdict(page_settings),
+        access.settings.retry,
+        of_other_inputs=True,
+    )
+    do = FetchShard(job.writer(FETCH, len(tasks), origin), page_settings, access, aside)
+    result = run_parts(job, run, [job.workspace.path(t) for t in tasks], do)
+    clear_aside(job.workspace, FETCH.name)
+    return result

@@ -21,6 +21,7 @@ from wikisum import __version__
 from wikisum.crawl.errors import BadAnswer
 from wikisum.crawl.web.pauses import pause_seconds
 from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.options import RemoteSettings
 from wikisum.pipeline.remote.budget import Budget
 from wikisum.pipeline.remote.ranges import RangeClient
@@ -110,7 +111,7 @@ class Roots:
 class Remote:
     """Reads files by their paths under the roots. Threads may share it.
 
-    `effort` has the requests, those of them that were made again, and the bytes that came.
+    `costs` has the requests, those of them that were made again, and the bytes that came.
     """
 
     def __init__(
@@ -129,7 +130,7 @@ class Remote:
         self._sleep = sleep
         self._chance = chance
         self._lock = threading.Lock()
-        self.effort: Counter[str] = Counter()
+        self.costs: Counter[str] = Counter()
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         """Exactly these bytes of a file. Raises BadAnswer."""
@@ -213,7 +214,7 @@ class Remote:
 
     def _count(self, name: str, number: int = 1) -> None:
         with self._lock:
-            self.effort[name] += number
+            self.costs[name] += number
 
 
 def _from_files(read: Callable[[], T]) -> T:
@@ -252,7 +253,7 @@ class Access:
         return max(1, self.settings.connections // self.workers)
 
     def remote(self) -> Remote:
-        """The way to the crawl of this process, with an effort of its own."""
+        """The way to the crawl of this process, with its own costs."""
         client = _client(self.settings, self.connections)
         return Remote(self.settings, _roots(self.settings.roots), _budget(self), client)
 
@@ -276,3 +277,10 @@ def _budget(access: Access) -> Budget:
         return Budget(None, rate / access.workers)
     os.makedirs(os.path.dirname(access.budget_path), exist_ok=True)
     return Budget(access.budget_path, rate)
+
+
+def access_of(job: Job, settings: RemoteSettings) -> Access:
+    """How the workers of a job reach the crawl."""
+    is_one_machine = job.progress_folder is not None
+    budget_path = job.workspace.work("requests.budget") if is_one_machine else None
+    return Access(settings, budget_path, job.workers)

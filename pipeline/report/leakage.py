@@ -1,6 +1,7 @@
 """What validation and test share with train: pages, and paragraphs that are nearly the same."""
 
 import hashlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,12 +15,11 @@ from wikisum.crawl.clones import shingles
 from wikisum.crawl.tokens import terms
 from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.shards import ShardWriter, read_rows
+from wikisum.pipeline.engine.part_writer import StageWriter
+from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult, Workspace
 from wikisum.pipeline.records import SPLITS
 
-KEYS_FOLDER = ".work/keys"
 KEYS = pa.schema({"kind": pa.string(), "key": pa.uint64()})
 MOST_KEYS = 20_000_000
 _SHINGLE_WORDS = 5
@@ -50,20 +50,19 @@ def near_duplicate_key(text: str) -> int:
 class SketchShard:
     """One shard of examples -> the keys of its pages and paragraphs."""
 
-    out: str
-    ticker: Ticker
+    writer: StageWriter
 
-    def __call__(self, path: str) -> PartResult:
-        target = f"{KEYS_FOLDER}/{path.rpartition('/')[2]}"
-        with ShardWriter(self.out, target, KEYS, {}) as writer:
-            for row in read_rows(files.join(self.out, path), ["documents", "paragraphs"]):
+    def __call__(self, index: int, path: str) -> PartResult:
+        name = os.path.basename(path).removesuffix(".parquet")
+        with self.writer.part(index, name) as part:
+            rows = read_rows(files.join(self.writer.out, path), ["documents", "paragraphs"])
+            for row in rows:
                 for document in row["documents"]:
-                    writer.write(Key("url", url_key(document["url"])))
+                    part.write(Key("url", url_key(document["url"])))
                 for paragraph in row["paragraphs"]:
-                    writer.write(Key("paragraph", near_duplicate_key(paragraph["text"])))
-                self.ticker.add(items=1, work=1)
-        self.ticker.flush()
-        return PartResult([f for f in [writer.file] if f])
+                    part.write(Key("paragraph", near_duplicate_key(paragraph["text"])))
+                part.ticker.add(items=1, work=1)
+        return part.result()
 
 
 def leakage(workspace: Workspace, paths: list[str]) -> dict[str, Any]:
@@ -95,7 +94,7 @@ def _keys(
     workspace: Workspace, paths: list[str], split: str, kind: str, one_in: int
 ) -> Iterator[int]:
     for path in paths:
-        if path.startswith(f"{KEYS_FOLDER}/{split}-"):
+        if os.path.basename(path).startswith(f"{split}-"):
             for row in read_rows(workspace.path(path)):
                 if row["kind"] == kind and row["key"] % one_in == 0:
                     yield row["key"]

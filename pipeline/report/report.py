@@ -5,25 +5,21 @@ Both files are the same bytes for the same inputs and settings.
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from wikisum import __version__
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.run import Job, Stage, run_parts
+from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.engine.run import run_parts
+from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import PartResult, StageResult
 from wikisum.pipeline.examples.join import SIZES_FOLDER
 from wikisum.pipeline.options import PAGE_STAGES
-from wikisum.pipeline.records import SPLITS
-from wikisum.pipeline.report.leakage import KEYS_FOLDER, SketchShard, leakage
+from wikisum.pipeline.records import DROPPED, SPLITS, Dropped
+from wikisum.pipeline.report.leakage import KEYS, Key, SketchShard, leakage
 from wikisum.pipeline.report.page import html_page
-from wikisum.pipeline.report.samples import (
-    SAMPLE_ROWS,
-    SAMPLES_FOLDER,
-    SampleDropped,
-    read_samples,
-)
+from wikisum.pipeline.report.samples import SAMPLE_ROWS, SampleDropped, read_samples
 from wikisum.pipeline.report.sizes import histogram, read_sizes, size_percentiles
 
 REPORT = "report/report.json"
@@ -32,32 +28,35 @@ _EXAMPLES, _DROPPED = "examples/", "dropped/"
 _DRAWN = ("lead_words", "documents", "paragraphs", "rouge1_recall")
 
 
+_KEYS, _SAMPLES = Output(".work/keys/", Key, KEYS), Output(".work/samples/", Dropped, DROPPED)
+READ = Stage(name="report", unit="examples", outputs=(_KEYS, _SAMPLES))
+
+
 @dataclass(frozen=True)
 class ReadForReport:
     """One file of examples or of dropped rows -> what the report needs of it."""
 
-    out: str
-    ticker: Ticker
+    sketch: SketchShard
+    sample: SampleDropped
 
     def __call__(self, index: int, path: str) -> PartResult:
-        if path.startswith(_DROPPED):
-            return SampleDropped(self.out)(path)
-        return SketchShard(self.out, self.ticker)(path)
+        return (self.sample if path.startswith(_DROPPED) else self.sketch)(index, path)
 
 
 def write_report(job: Job, stages: list[StageResult], encoded: StageResult) -> StageResult:
     """Read the examples and the dropped rows, write the report; the stages of a build, in order."""
     tasks = encoded.paths(_EXAMPLES) + [p for stage in stages for p in stage.paths(_DROPPED)]
-    stage = Stage(
-        "report",
-        "examples",
-        (f"{KEYS_FOLDER}/", f"{SAMPLES_FOLDER}/"),
-        {"before": [stage.fingerprint for stage in stages], "samples": SAMPLE_ROWS},
-        len(tasks),
-        encoded.counts.get("examples_out", 0),
+    run = StageRun(
+        READ,
+        key={"before": [stage.fingerprint for stage in stages], "samples": SAMPLE_ROWS},
+        part_count=len(tasks),
+        total_work=encoded.counts.get("examples_out", 0),
     )
-    ticker = Ticker(job.progress_folder)
-    read = run_parts(job, stage, tasks, ReadForReport(job.workspace.out, ticker))
+    do = ReadForReport(
+        SketchShard(job.writer(replace(READ, outputs=(_KEYS,)), len(tasks))),
+        SampleDropped(job.writer(replace(READ, outputs=(_SAMPLES,)), len(tasks))),
+    )
+    read = run_parts(job, run, tasks, do)
     report = _report(job, stages, encoded, read)
     files.write_bytes(job.workspace.path(REPORT), json.dumps(report, indent=1).encode() + b"\n")
     files.write_bytes(job.workspace.path(PAGE), html_page(report).encode())
@@ -85,12 +84,12 @@ def _report(
         },
         "histograms": {name: histogram(values[name]) for name in _DRAWN},
         "graphs": graph_statistics(counts["graphs"]),
-        "leakage": leakage(job.workspace, read.paths(KEYS_FOLDER)),
+        "leakage": leakage(job.workspace, read.paths(_KEYS.prefix)),
         "dropped": read_samples(
-            job.workspace, read.paths(SAMPLES_FOLDER), by_name["articles"].paths("articles/")
+            job.workspace, read.paths(_SAMPLES.prefix), by_name["articles"].paths("articles/")
         ),
-        "settings": {stage.stage: stage.facts["settings"] for stage in stages},
-        "inputs": {k: v for stage in stages for k, v in stage.facts.get("inputs", {}).items()},
+        "settings": {stage.stage: stage.extra["settings"] for stage in stages},
+        "inputs": {k: v for stage in stages for k, v in stage.extra.get("inputs", {}).items()},
     }
 
 

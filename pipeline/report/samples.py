@@ -1,5 +1,6 @@
 """A few of the dropped rows of every reason, for a person to look at."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -10,11 +11,11 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.shards import ShardWriter, read_rows
+from wikisum.pipeline.engine.part_writer import StageWriter
+from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult, Workspace
-from wikisum.pipeline.records import DROPPED, Dropped
+from wikisum.pipeline.records import Dropped
 
-SAMPLES_FOLDER = ".work/samples"
 SAMPLE_ROWS = 5
 
 
@@ -39,15 +40,15 @@ def samples(rows: Iterable[Dropped], size: int = SAMPLE_ROWS) -> list[Dropped]:
 class SampleDropped:
     """One file of dropped rows -> its samples, in a file of that name."""
 
-    out: str
+    writer: StageWriter
 
-    def __call__(self, path: str) -> PartResult:
-        target = f"{SAMPLES_FOLDER}/{path.rpartition('/')[2]}"
-        rows = (Dropped(**row) for row in read_rows(files.join(self.out, path)))
-        with ShardWriter(self.out, target, DROPPED, {}) as writer:
+    def __call__(self, index: int, path: str) -> PartResult:
+        name = os.path.basename(path).removesuffix(".parquet")
+        rows = (Dropped(**row) for row in read_rows(files.join(self.writer.out, path)))
+        with self.writer.part(index, name) as part:
             for row in samples(rows):
-                writer.write(row)
-        return PartResult([f for f in [writer.file] if f])
+                part.write(row)
+        return part.result()
 
 
 def read_samples(

@@ -131,6 +131,6 @@ class InferScores:
     def _written(self, element: tuple[int, Iterable[tuple[int, Scores]]], parts: Parts) -> None:
         index, chunks = element
         in_order = iter([scores for _, some in sorted(chunks) for scores in some])
-        result = self.write(self.paths[index], lambda example: next(in_order))
+        result = self.write(index, self.paths[index], lambda example: next(in_order))
         parts.record(index, result)
         count(STAGE, result.counts)

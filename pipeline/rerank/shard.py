@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,11 +10,11 @@ import pyarrow.parquet as pq
 
 from wikisum.graphs.edges import Edges, permute
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.shards import ShardWriter, read_rows
+from wikisum.pipeline.engine.part_writer import StageWriter
+from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.options import RankSettings
-from wikisum.pipeline.records import EXAMPLE, Example, example_from_row
+from wikisum.pipeline.records import Example, example_from_row
 from wikisum.ranker.rank import method_scores
 
 Graph = dict[str, list[Any]] | None
@@ -63,34 +62,31 @@ def scores_by_method(example: Example, method: str, seed: int) -> list[float]:
 
 @dataclass(frozen=True)
 class WriteRanked:
-    """A shard and the scores of each of its examples -> the shard of that name in `out`."""
+    """A shard and the scores of each of its examples -> the shard of that name."""
 
-    out: str
+    writer: StageWriter
     settings: RankSettings
-    ticker: Ticker
 
-    def __call__(self, path: str, scores_of: Callable[[Example], Sequence[float]]) -> PartResult:
+    def __call__(
+        self, index: int, path: str, scores_of: Callable[[Example], Sequence[float]]
+    ) -> PartResult:
         """`scores_of` is called for the examples in their order."""
-        counts: Counter[str] = Counter()
-        target = f"examples/{os.path.basename(path)}"
-        with ShardWriter(
-            self.out, target, EXAMPLE, _metadata(path, asdict(self.settings))
-        ) as writer:
+        name = os.path.basename(path).removesuffix(".parquet")
+        metadata = _metadata(path, asdict(self.settings))
+        with self.writer.part(index, name, metadata) as part:
             for row in read_rows(path):
                 example = example_from_row(row)
                 best = reranked(example, scores_of(example), self.settings.max_paragraphs)
-                writer.write(best)
-                counts["examples_out"] += 1
-                counts["paragraphs_in"] += len(example.paragraphs)
-                counts["paragraphs_out"] += len(best.paragraphs)
-                counts["paragraphs_cut"] += len(example.paragraphs) - len(best.paragraphs)
-                self.ticker.add(items=1, work=1)
-        self.ticker.flush()
-        return PartResult([f for f in [writer.file] if f], dict(counts))
+                part.write(best)
+                part.counts["paragraphs_in"] += len(example.paragraphs)
+                part.counts["paragraphs_out"] += len(best.paragraphs)
+                part.counts["paragraphs_cut"] += len(example.paragraphs) - len(best.paragraphs)
+                part.ticker.add(items=1, work=1)
+        return part.result()
 
 
 def _metadata(path: str, origin: dict[str, Any]) -> dict[str, str]:
-    """What the shard said of itself, and how it is ranked again."""
+    """The metadata of the source shard, with the settings of the ranking added."""
     with files.open_input(path) as raw:
         old = pq.ParquetFile(raw).schema_arrow.metadata or {}
     plain = {key.decode(): value.decode() for key, value in old.items()}
@@ -106,4 +102,6 @@ class RankShard:
 
     def __call__(self, index: int, path: str) -> PartResult:
         settings = self.write.settings
-        return self.write(path, lambda e: scores_by_method(e, settings.method, settings.seed))
+        return self.write(
+            index, path, lambda e: scores_by_method(e, settings.method, settings.seed)
+        )

@@ -7,19 +7,27 @@ from typing import Any, NamedTuple
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.manifest import write_derived_manifest
 from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.run import Job, Stage, run_parts, run_stage
+from wikisum.pipeline.engine.run import run_parts, run_stage
 from wikisum.pipeline.engine.shards import ShardFile, read_rows, row_count
+from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import MANIFEST, StageResult, Workspace
 from wikisum.pipeline.examples.subwords import MODEL, PIECES
 from wikisum.pipeline.options import RankSettings
+from wikisum.pipeline.records import EXAMPLE, Example
 from wikisum.pipeline.report.card import CARD
 from wikisum.pipeline.report.report import PAGE, REPORT
 from wikisum.pipeline.rerank.learned import MODEL_FILES, STAGE, VOCAB_FILE, InferScores, local_run
 from wikisum.pipeline.rerank.shard import RankShard, WriteRanked
 from wikisum.ranker.rank import LEARNED, METHODS
 
+RANK = Stage(
+    name=STAGE,
+    unit="examples",
+    outputs=(Output("examples/", Example, EXAMPLE, count="examples_out"),),
+)
 OTHERS = (REPORT, PAGE, CARD)
 RUN = "ranker"  # where the learned ranker is kept in the work folder, for workers anywhere
 
@@ -95,34 +103,35 @@ def _take_run(workspace: Workspace, run: str, device: str) -> str:
 def _rank(job: Job, source: Source, settings: RankSettings) -> StageResult:
     """Rank by a method, a task a shard."""
     tasks = [file.path for file in source.shards]
-    do = RankShard(WriteRanked(job.workspace.out, settings, Ticker(job.progress_folder)))
-    return run_parts(job, _stage(source, settings, "cpu"), tasks, do)
+    do = RankShard(WriteRanked(job.writer(RANK, len(tasks)), settings))
+    return run_parts(job, _run(source, settings, "cpu"), tasks, do)
 
 
 def _rank_learned(job: Job, source: Source, settings: RankSettings, device: str) -> StageResult:
     """Rank by the learned ranker in the work folder."""
-    out = job.workspace.out
+    writer = job.writer(RANK, len(source.shards))
     construct = InferScores(
         [file.path for file in source.shards],
         job.workspace.work(RUN),
         device,
         _has_ids_of(job.workspace, source),
-        WriteRanked(out, settings, Ticker(None)),
-        Ticker(job.progress_folder),
+        WriteRanked(replace(writer, ticker=Ticker(None)), settings),  # scoring is the work
+        writer.ticker,
     )
-    return run_stage(job, _stage(source, settings, device), construct)
+    return run_stage(job, _run(source, settings, device), construct)
 
 
-def _stage(source: Source, settings: RankSettings, device: str) -> Stage:
-    rows = sum(row_count(file.path) for file in source.shards)
-    return Stage(
-        STAGE,
-        "examples",
-        ("examples/",),
-        {"settings": asdict(settings), "inputs": files.identity(source.shards), "device": device},
-        len(source.shards),
-        rows,
-        {"settings": asdict(settings), "inputs": {"data": files.described(source.shards)}},
+def _run(source: Source, settings: RankSettings, device: str) -> StageRun:
+    return StageRun(
+        RANK,
+        key={
+            "settings": asdict(settings),
+            "inputs": files.identity(source.shards),
+            "device": device,
+        },
+        part_count=len(source.shards),
+        total_work=sum(row_count(file.path) for file in source.shards),
+        extra={"settings": asdict(settings), "inputs": {"data": files.described(source.shards)}},
     )
 
 
@@ -169,7 +178,7 @@ def _carried(workspace: Workspace, source: Source, path: str) -> ShardFile | Non
 
 
 def _card_section(result: StageResult) -> str:
-    settings, counts = result.facts["settings"], result.counts
+    settings, counts = result.extra["settings"], result.counts
     return f"""
 ## Ranked again
 

@@ -14,12 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.shards import ShardWriter
+from wikisum.pipeline.engine.part_writer import StageWriter
+from wikisum.pipeline.engine.shards import open_shard
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.options import SearchSettings
-from wikisum.pipeline.records import CANDIDATE
-from wikisum.pipeline.search.queries import FOLDER
+from wikisum.pipeline.records import CANDIDATE, Candidate
 from wikisum.ranker.search.best_pages import best_hits
 
 FAN_IN = 64
@@ -64,8 +63,8 @@ class _Source:
     def __init__(self, raw: BinaryIO, first: int, last: int) -> None:
         self._file = pq.ParquetFile(raw, read_dictionary=["url", "source_url"])
         self._bounds = first, last
-        told = (self._file.metadata.row_group(g) for g in range(self._file.num_row_groups))
-        stats = [group.column(0).statistics for group in told]
+        groups = (self._file.metadata.row_group(g) for g in range(self._file.num_row_groups))
+        stats = [group.column(0).statistics for group in groups]
         self._groups = [i for i, s in enumerate(stats) if s.min <= last and s.max >= first]
         self._held = HITS.empty_table()
 
@@ -113,18 +112,8 @@ def merged(
                 yield best_of(pa.concat_tables(ready), settings)
 
 
-def write_hits(out: str, path: str, tables: Iterable[pa.Table]) -> tuple[ShardWriter, int]:
-    """Write hits as candidates: the writer, closed, and how many there are."""
-    count = 0
-    with ShardWriter(out, path, CANDIDATE, {}) as writer:
-        for table in tables:
-            writer.write_table(table, GROUP_ROWS)
-            count += len(table)
-    return writer, count
-
-
 class SortedRuns:
-    """Hits put aside in sorted files of a local folder, to be merged in the end."""
+    """Hits kept in sorted files of a local folder, to be merged in the end."""
 
     def __init__(self, folder: str, settings: SearchSettings) -> None:
         self._folder = folder
@@ -133,7 +122,7 @@ class SortedRuns:
         self._count = 0
 
     def add(self, hits: pa.Table) -> None:
-        """Put hits aside, queries in order."""
+        """Keep hits whose queries are in order."""
         if len(self._paths) == FAN_IN:
             self._paths = [self._write(self.merged())]
         self._paths.append(self._write([hits]))
@@ -145,7 +134,9 @@ class SortedRuns:
     def _write(self, tables: Iterable[pa.Table]) -> str:
         name = f"run-{self._count}.parquet"
         self._count += 1
-        write_hits(self._folder, name, tables)
+        with open_shard(self._folder, name, CANDIDATE, {}) as shard:
+            for table in tables:
+                shard.write_table(table, GROUP_ROWS)
         return files.join(self._folder, name)
 
 
@@ -153,14 +144,12 @@ class SortedRuns:
 class MergeCandidates:
     """Files of candidates -> one, with the best of each query."""
 
-    out: str
-    level: int
+    writer: StageWriter
     settings: SearchSettings
-    ticker: Ticker
 
     def __call__(self, index: int, paths: list[str]) -> PartResult:
-        path = f"{FOLDER}/merged-{self.level}-{index:05d}.parquet"
-        writer, count = write_hits(self.out, path, merged(paths, self.settings))
-        self.ticker.add(items=count, work=count)
-        self.ticker.flush()
-        return PartResult([f for f in [writer.file] if f], {"candidates_out": count})
+        with self.writer.part(index) as part:
+            for table in merged(paths, self.settings):
+                part.write_table(Candidate, table, GROUP_ROWS)
+                part.ticker.add(items=len(table), work=len(table))
+        return part.result()

@@ -1,6 +1,5 @@
-"""Titles, of `articles/` or of a list -> the queries to search for, and the index to do it by."""
+"""Titles, of `articles/` or of a list -> the queries, and the index that pages are matched with."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -10,18 +9,15 @@ from wikisum.crawl.titles import article_id, normalise_title
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.arrays import read_arrays, write_arrays
 from wikisum.pipeline.engine.files import InputFile
-from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.shards import ShardWriter, read_rows
+from wikisum.pipeline.engine.part_writer import StageWriter
+from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult
-from wikisum.pipeline.records import DROPPED, QUERY, Dropped, Query
+from wikisum.pipeline.records import Query
 from wikisum.ranker.search.phrases import WordHashes
 from wikisum.ranker.search.query_index import PartBuilder, QueryPart, merge
 
-STAGE = "queries"
-FOLDER = ".work/search"
-INDEX = f"{FOLDER}/queries.index"
 TITLES_PER_PART = 1 << 16
-_PART_BITS = 32  # of a query's number; the bits above tell its part
+_PART_BITS = 32  # the bits of a query's number above these are the number of its part
 
 
 class QuerySource(NamedTuple):
@@ -31,7 +27,7 @@ class QuerySource(NamedTuple):
     first: int | None
 
 
-class _Titled(NamedTuple):
+class _Entry(NamedTuple):
     title: str
     sections: list[str]
     texts: list[str]
@@ -49,65 +45,55 @@ def plan_titles(titles: InputFile) -> list[QuerySource]:
     return [QuerySource(titles.path, first) for first in range(0, line_count, TITLES_PER_PART)]
 
 
-def _read(source: QuerySource) -> Iterator[_Titled]:
+def _read(source: QuerySource) -> Iterator[_Entry]:
     if source.first is None:
         for row in read_rows(source.path, ["title", "lead", "sections"]):
             sections = list(dict.fromkeys(s["title"] for s in row["sections"]))
             texts = [row["lead"], *(s["text"] for s in row["sections"])]
-            yield _Titled(row["title"], sections, texts)
+            yield _Entry(row["title"], sections, texts)
         return
     with files.open_input(source.path) as raw:
         for line in islice(raw, source.first, source.first + TITLES_PER_PART):
             if title := normalise_title(line.decode("utf-8", "replace").lstrip("\ufeff")):
-                yield _Titled(title, [], [])
+                yield _Entry(title, [], [])
 
 
 @dataclass(frozen=True)
 class ReadQueries:
     """One source of titles -> its queries, and the arrays that the index is merged from."""
 
-    out: str
+    writer: StageWriter
     queries: str
-    ticker: Ticker
 
     def __call__(self, index: int, source: QuerySource) -> PartResult:
-        counts: Counter[str] = Counter()
         builder = PartBuilder(WordHashes())
         number = index << _PART_BITS
-        rows = ShardWriter(self.out, f"{FOLDER}/queries-{index:05d}.parquet", QUERY, {})
-        dropped = ShardWriter(self.out, f"dropped/dropped-queries-{index:05d}.parquet", DROPPED, {})
-        with rows, dropped:
-            for titled in _read(source):
-                counts["titles_in"] += 1
-                self.ticker.add(items=1, work=1)
-                texts = [titled.title]
+        with self.writer.part(index) as part:
+            for entry in _read(source):
+                part.counts["titles_in"] += 1
+                part.ticker.add(items=1, work=1)
+                texts = [entry.title]
                 if self.queries == "sections":
-                    texts = [f"{titled.title} {section}" for section in titled.sections]
+                    texts = [f"{entry.title} {section}" for section in entry.sections]
                 numbered = [(number + i, text) for i, text in enumerate(texts)]
-                if not builder.add(titled.title, numbered, titled.texts):
-                    counts["dropped_no_words"] += 1
-                    dropped.write(_dropped(titled.title))
+                if not builder.add(entry.title, numbered, entry.texts):
+                    detail = f"nothing to search for in the title {entry.title!r}"
+                    part.drop("record", "no_words", article=article_id(entry.title), detail=detail)
                     continue
                 for query_number, text in numbered:
-                    rows.write(Query(query_number, titled.title, text))
+                    part.write(Query(query_number, entry.title, text))
                 number += len(numbered)
-                counts["queries_out"] += len(numbered)
-        self.ticker.flush()
-        arrays = write_arrays(self.out, f"{FOLDER}/part-{index:05d}.arrays", builder.part())
-        return PartResult([*(f for w in (rows, dropped) if (f := w.file)), arrays], dict(counts))
-
-
-def _dropped(title: str) -> Dropped:
-    detail = f"nothing to search for in the title {title!r}"
-    return Dropped("record", article_id(title), None, STAGE, "no_words", detail=detail)
+            part.write_arrays(builder.part())
+        return part.result()
 
 
 @dataclass(frozen=True)
 class MergeIndex:
-    """The arrays of all parts -> `INDEX`."""
+    """The arrays of all parts -> the index, at `path`."""
 
     out: str
+    path: str
 
     def __call__(self, index: int, paths: list[str]) -> PartResult:
         parts = [QueryPart(*read_arrays(files.join(self.out, p), p)) for p in paths]
-        return PartResult([write_arrays(self.out, INDEX, merge(parts))])
+        return PartResult([write_arrays(self.out, self.path, merge(parts))])

@@ -1,57 +1,85 @@
-"""Search results out of a crawl, stage by stage: start reading here.
+"""Beside the flow: titles and crawl files -> search results, for `--search-results`.
 
-queries -> index -> statistics -> candidates -> merged -> results
+titles -> queries -> index -> statistics -> candidates -> merged -> search/
 """
 
 from dataclasses import asdict
 from typing import Any
 
+from wikisum.pipeline import reasons
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
-from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.run import Job, Stage, run_parts
+from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.engine.run import run_parts
+from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.options import SearchSettings
 from wikisum.pipeline.pages.plan import plan_scan, share_bytes
+from wikisum.pipeline.records import CANDIDATE, QUERY, Candidate, Query
 from wikisum.pipeline.remote.access import Access
 from wikisum.pipeline.search.merge import FAN_IN, MergeCandidates
-from wikisum.pipeline.search.pages import CountPages, FindCandidates, sample
-from wikisum.pipeline.search.queries import (
-    FOLDER,
-    INDEX,
-    MergeIndex,
-    QuerySource,
-    ReadQueries,
-    plan_titles,
+from wikisum.pipeline.search.pages import CountPages, FindCandidates, StoredStatistics, sample
+from wikisum.pipeline.search.queries import MergeIndex, QuerySource, ReadQueries, plan_titles
+from wikisum.pipeline.search.results import QueryResults, WriteResults
+from wikisum.ranker.search.query_index import QueryPart
+
+_WORK = ".work/search"
+_INDEX = f"{_WORK}/queries.index"
+QUERIES = Stage(
+    name="queries",
+    unit="titles",
+    outputs=(
+        Output(f"{_WORK}/queries-", Query, QUERY, count="queries_out"),
+        Output(f"{_WORK}/part-", QueryPart, suffix=".arrays"),
+    ),
+    reasons={"no_words": "The title has no word to search for."},
 )
-from wikisum.pipeline.search.results import FOLDER as RESULTS
-from wikisum.pipeline.search.results import WriteResults
+MERGE_INDEX = Stage(name="index", unit="queries", outputs=(Output(_INDEX),))
+STATISTICS = Stage(
+    name="statistics",
+    unit="pages",
+    outputs=(Output(f"{_WORK}/statistics-", StoredStatistics, suffix=".arrays"),),
+)
+CANDIDATES = Stage(
+    name="candidates",
+    unit="pages",
+    outputs=(Output(f"{_WORK}/candidates-", Candidate, CANDIDATE, count="candidates_out"),),
+    reasons={**reasons.RECORDS, **reasons.SERVERS, **reasons.URLS},
+)
+RESULTS = Stage(
+    name="search",
+    unit="queries",
+    outputs=(Output("search/results-", QueryResults, suffix=".jsonl"),),
+)
+
+
+def _merge_stage(level: int) -> Stage:
+    output = Output(f"{_WORK}/merged-{level}-", Candidate, CANDIDATE, count="candidates_out")
+    return Stage(name=f"merge-{level}", unit="candidates", outputs=(output,))
 
 
 def read_queries(
     job: Job, settings: SearchSettings, titles: list[InputFile], articles: StageResult | None
 ) -> StageResult:
-    """A list of titles, or else `articles/` -> the queries."""
+    """A list of titles, or else `articles/`, -> the queries. Raises JobFailed for no query."""
     if articles is None:
         tasks = [task for file in titles for task in plan_titles(file)]
     else:
         tasks = [QuerySource(job.workspace.path(p), None) for p in articles.paths("articles/")]
-    stage = Stage(
-        "queries",
-        "titles",
-        (f"{FOLDER}/queries-", f"{FOLDER}/part-", "dropped/dropped-queries-"),
-        {
+    run = StageRun(
+        QUERIES,
+        key={
             "settings": settings.queries,
             "inputs": files.identity(titles),
             "before": articles.fingerprint if articles else None,
         },
-        len(tasks),
-        articles.counts["articles_out"] if articles else 0,
-        _facts(settings, titles=titles),
+        part_count=len(tasks),
+        total_work=articles.counts["articles_out"] if articles else 0,
+        extra=_extra(settings, titles=titles),
     )
-    do = ReadQueries(job.workspace.out, settings.queries, Ticker(job.progress_folder))
-    result = run_parts(job, stage, tasks, do)
+    do = ReadQueries(job.writer(QUERIES, len(tasks)), settings.queries)
+    result = run_parts(job, run, tasks, do)
     if not result.counts.get("queries_out"):
         raise JobFailed("there is no title to search for")
     return result
@@ -59,8 +87,9 @@ def read_queries(
 
 def merge_index(job: Job, queries: StageResult) -> StageResult:
     """The queries -> the index that pages are matched against."""
-    stage = Stage("index", "queries", (INDEX,), {"before": queries.fingerprint}, 1)
-    return run_parts(job, stage, [queries.paths(f"{FOLDER}/part-")], MergeIndex(job.workspace.out))
+    run = StageRun(MERGE_INDEX, {"before": queries.fingerprint}, part_count=1)
+    parts = queries.paths(QUERIES.outputs[1].prefix)
+    return run_parts(job, run, [parts], MergeIndex(job.workspace.out, _INDEX))
 
 
 def count_pages(
@@ -70,27 +99,24 @@ def count_pages(
     crawl_files: list[InputFile],
     index: StageResult,
 ) -> StageResult:
-    """Some of the crawl files -> what BM25 must know of the collection."""
+    """A sample of the crawl files -> the statistics of the collection that BM25 needs."""
     counted = sample(crawl_files, settings.statistics_files)
-    most_bytes = share_bytes(counted)
-    tasks = plan_scan(counted, most_bytes)
-    stage = Stage(
-        "statistics",
-        "pages",
-        (f"{FOLDER}/statistics-",),
-        {
+    max_bytes = share_bytes(counted)
+    tasks = plan_scan(counted, max_bytes)
+    run = StageRun(
+        STATISTICS,
+        key={
             "settings": [settings.language, settings.max_page_bytes],
             "inputs": files.identity(counted),
-            "share_bytes": most_bytes,
+            "share_bytes": max_bytes,
             "before": index.fingerprint,
         },
-        len(tasks),
-        sum(f.size_bytes for f in counted),
+        part_count=len(tasks),
+        total_work=sum(f.size_bytes for f in counted),
     )
-    path = job.workspace.path(INDEX)
-    ticker = Ticker(job.progress_folder)
-    do = CountPages(job.workspace.out, path, index.fingerprint, settings, access, ticker)
-    return run_parts(job, stage, tasks, do)
+    writer, path = job.writer(STATISTICS, len(tasks)), job.workspace.path(_INDEX)
+    do = CountPages(writer, path, index.fingerprint, settings, access)
+    return run_parts(job, run, tasks, do)
 
 
 def find_candidates(
@@ -102,54 +128,44 @@ def find_candidates(
     statistics: StageResult,
 ) -> StageResult:
     """Crawl files -> the pages that answer queries, scored."""
-    most_bytes = share_bytes(crawl_files)
-    tasks = plan_scan(crawl_files, most_bytes)
-    stage = Stage(
-        "candidates",
-        "pages",
-        (f"{FOLDER}/candidates-", "dropped/dropped-candidates-"),
-        {
+    max_bytes = share_bytes(crawl_files)
+    tasks = plan_scan(crawl_files, max_bytes)
+    run = StageRun(
+        CANDIDATES,
+        key={
             "settings": asdict(settings),
             "inputs": files.identity(crawl_files),
-            "share_bytes": most_bytes,
+            "share_bytes": max_bytes,
             "before": statistics.fingerprint,
         },
-        len(tasks),
-        sum(f.size_bytes for f in crawl_files),
-        _facts(settings, crawl_files=crawl_files),
+        part_count=len(tasks),
+        total_work=sum(f.size_bytes for f in crawl_files),
+        extra=_extra(settings, crawl_files=crawl_files),
     )
     do = FindCandidates(
-        job.workspace.out,
-        len(tasks),
-        job.workspace.path(INDEX),
+        job.writer(CANDIDATES, len(tasks)),
+        job.workspace.path(_INDEX),
         index.fingerprint,
-        tuple(job.workspace.path(p) for p in statistics.paths(FOLDER)),
+        tuple(job.workspace.path(p) for p in statistics.paths(_WORK)),
         statistics.fingerprint,
         settings,
         access,
-        Ticker(job.progress_folder),
     )
-    return run_parts(job, stage, tasks, do)
+    return run_parts(job, run, tasks, do)
 
 
 def merge_candidates(job: Job, settings: SearchSettings, candidates: StageResult) -> StageResult:
     """Files of candidates -> at most 64 of them."""
     level, merged = 0, candidates
-    while len(paths := merged.paths(f"{FOLDER}/")) > FAN_IN:
+    while len(paths := merged.paths(_WORK)) > FAN_IN:
         level += 1
+        stage = _merge_stage(level)
         whole = [job.workspace.path(p) for p in paths]
         tasks = [whole[i : i + FAN_IN] for i in range(0, len(whole), FAN_IN)]
-        stage = Stage(
-            f"merge-{level}",
-            "candidates",
-            (f"{FOLDER}/merged-{level}-",),
-            {"before": merged.fingerprint},
-            len(tasks),
-            merged.counts.get("candidates_out", 0),
-        )
-        ticker = Ticker(job.progress_folder)
-        do = MergeCandidates(job.workspace.out, level, settings, ticker)
-        merged = run_parts(job, stage, tasks, do)
+        count = merged.counts.get("candidates_out", 0)
+        run = StageRun(stage, {"before": merged.fingerprint}, len(tasks), count)
+        do = MergeCandidates(job.writer(stage, len(tasks)), settings)
+        merged = run_parts(job, run, tasks, do)
     return merged
 
 
@@ -157,24 +173,18 @@ def write_results(
     job: Job, settings: SearchSettings, queries: StageResult, merged: StageResult
 ) -> StageResult:
     """Candidates -> `search/`: the best pages of each query."""
-    tasks = [job.workspace.path(p) for p in queries.paths(f"{FOLDER}/queries-")]
-    stage = Stage(
-        "search",
-        "queries",
-        (f"{RESULTS}/results-",),
-        {"before": merged.fingerprint},
-        len(tasks),
-        queries.counts["queries_out"],
-        _facts(settings),
+    tasks = [job.workspace.path(p) for p in queries.paths(QUERIES.outputs[0].prefix)]
+    run = StageRun(
+        RESULTS,
+        key={"before": merged.fingerprint},
+        part_count=len(tasks),
+        total_work=queries.counts["queries_out"],
+        extra=_extra(settings),
     )
-    do = WriteResults(
-        job.workspace.out,
-        len(tasks),
-        [job.workspace.path(p) for p in merged.paths(f"{FOLDER}/")],
-        settings,
-        Ticker(job.progress_folder),
+    candidates = [job.workspace.path(p) for p in merged.paths(_WORK)]
+    return run_parts(
+        job, run, tasks, WriteResults(job.writer(RESULTS, len(tasks)), candidates, settings)
     )
-    return run_parts(job, stage, tasks, do)
 
 
 def search(
@@ -185,7 +195,7 @@ def search(
     titles: list[InputFile],
     articles: StageResult | None,
 ) -> StageResult:
-    """Run every stage that is not done before; the last one's record names the result files."""
+    """Run the stages that have not finished before; the result of the last one names the files."""
     queries = read_queries(job, settings, titles, articles)
     index = merge_index(job, queries)
     statistics = count_pages(job, settings, access, crawl_files, index)
@@ -194,6 +204,6 @@ def search(
     return write_results(job, settings, queries, merged)
 
 
-def _facts(settings: SearchSettings, **inputs: list[InputFile]) -> dict[str, Any]:
+def _extra(settings: SearchSettings, **inputs: list[InputFile]) -> dict[str, Any]:
     described = {name: files.described(some) for name, some in inputs.items()}
     return {"settings": asdict(settings), "inputs": described}

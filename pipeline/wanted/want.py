@@ -6,7 +6,6 @@ other, are sorted: what the filter of wanted URLs is made of.
 
 import json
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -17,10 +16,11 @@ from wikisum.crawl.titles import article_id
 from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.run import count
-from wikisum.pipeline.engine.shards import ShardWriter, read_rows
-from wikisum.pipeline.engine.workspace import PartResult, Parts
-from wikisum.pipeline.records import DROPPED, WANTED, Dropped, WantedUrl
+from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.workspace import Parts
+from wikisum.pipeline.records import Dropped, WantedUrl
 from wikisum.pipeline.wanted.search_results import read_search_results
 from wikisum.pipeline.wanted.url_filter import write_keys
 from wikisum.pipeline.wanted.urls import STAGE, wanted_urls
@@ -49,14 +49,12 @@ def _read_results(source: InputFile) -> Iterator[tuple[str, tuple[str, int, str]
 class WantPages:
     """Shards of articles and files of search results -> shards of `wanted/`, recorded as parts."""
 
-    out: str
+    writer: StageWriter
     article_paths: list[str]
     search_files: list[InputFile]
     source: str
     corpus: str
     sliced: bool
-    shard_count: int
-    metadata: dict[str, str]
 
     def __call__(self, pipeline: beam.Pipeline, parts: Parts) -> None:
         articles = (
@@ -71,7 +69,9 @@ class WantPages:
             | "Spread files" >> beam.Reshuffle()
             | "Read results" >> beam.FlatMap(_read_results)
         )
-        empty = pipeline | "Every shard" >> beam.Create([(i, "") for i in range(self.shard_count)])
+        empty = pipeline | "Every shard" >> beam.Create(
+            [(i, "") for i in range(self.writer.part_count)]
+        )
         rows = (
             {"articles": articles, "results": results}
             | beam.CoGroupByKey()
@@ -91,7 +91,7 @@ class WantPages:
         results = sorted(groups["results"])
         for row in self._rows(article, articles, results):
             key = url_key(row.url or json.dumps(row))
-            yield key * self.shard_count >> 64, json.dumps([type(row).__name__, *row])
+            yield key * self.writer.part_count >> 64, json.dumps([type(row).__name__, *row])
 
     def _rows(self, article: str, articles: list, results: list) -> Iterator[WantedUrl | Dropped]:
         if not articles:
@@ -114,28 +114,21 @@ class WantPages:
 
     def _write(self, element: tuple[int, Iterable[str]], parts: Parts) -> None:
         index, packed = element
-        name = f"{index:05d}-of-{self.shard_count:05d}"
-        counts: Counter[str] = Counter()
         keys = set()
-        wanted = ShardWriter(self.out, f"wanted/wanted-{name}.parquet", WANTED, self.metadata)
-        dropped = ShardWriter(
-            self.out, f"dropped/dropped-wanted-{name}.parquet", DROPPED, self.metadata
-        )
-        with wanted, dropped:
+        with self.writer.part(index) as part:
             for record, *plain in map(json.loads, sorted(filter(None, packed))):
                 if record == "WantedUrl":
                     row = WantedUrl(*plain)
-                    wanted.write(row)
-                    counts["references_out"] += 1
-                    counts[f"references_{row.source}"] += 1
+                    part.write(row)
+                    part.counts[f"references_{row.source}"] += 1
                     if row.reason is None:
                         keys.add(url_key(row.url))
                 else:
-                    lost = Dropped(*plain)
-                    dropped.write(lost)
-                    counts[f"dropped_{lost.kind}_{lost.reason}"] += 1
-        written = [f for w in (wanted, dropped) if (f := w.file)]
-        key_file = write_keys(self.out, f"keys-{name}", keys)
-        counts["urls_out"] = key_file.rows
-        parts.record(index, PartResult([*written, key_file], dict(counts)))
-        count(STAGE, counts)
+                    part.drop_row(Dropped(*plain), with_kind=True)
+            name = f"keys-{index:05d}-of-{self.writer.part_count:05d}"
+            key_file = write_keys(self.writer.out, name, keys)
+            part.add_file(key_file)
+            part.counts["urls_out"] = key_file.rows
+        result = part.result()
+        parts.record(index, result)
+        count(STAGE, result.counts)

@@ -1,11 +1,9 @@
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from tests.builders import article, document
 from wikisum.pipeline import records
-from wikisum.pipeline.engine.files import AtomicFile, expand
-from wikisum.pipeline.engine.shards import ShardWriter, read_rows
+from wikisum.pipeline.engine.shards import open_shard, read_rows
 
 EXAMPLE = records.Example(
     "a" * 16,
@@ -38,7 +36,7 @@ ALL = [
 
 @pytest.mark.parametrize(("record", "schema"), ALL, ids=lambda x: type(x).__name__)
 def test_every_record_comes_back_from_parquet(record, schema, tmp_path):
-    with ShardWriter(str(tmp_path), "shard.parquet", schema, {"k": "v"}) as writer:
+    with open_shard(str(tmp_path), "shard.parquet", schema, {"k": "v"}) as writer:
         writer.write(record)
     file = pq.ParquetFile(tmp_path / "shard.parquet")
     assert file.schema_arrow.equals(schema)
@@ -55,47 +53,3 @@ def test_every_record_comes_back_from_parquet(record, schema, tmp_path):
 def test_columns_and_fields_stand_in_one_order():
     for record, schema in ALL:
         assert list(record._fields) == schema.names
-
-
-def test_row_groups_fit_training_and_empty_shards_have_a_schema(tmp_path):
-    with ShardWriter(str(tmp_path), "many.parquet", records.WANTED, {}) as writer:
-        for i in range(600):
-            writer.write(records.WantedUrl(f"http://u.example/{i}", "a", "search", i))
-    file = pq.ParquetFile(tmp_path / "many.parquet")
-    assert [file.metadata.row_group(i).num_rows for i in range(3)] == [256, 256, 88]
-    assert writer.file.rows == 600
-    with ShardWriter(str(tmp_path), "none.parquet", records.WANTED, {}):
-        pass
-    assert pq.read_table(tmp_path / "none.parquet").schema.equals(records.WANTED)
-
-
-def test_a_failed_shard_leaves_nothing(tmp_path):
-    with (
-        pytest.raises(pa.ArrowInvalid),
-        ShardWriter(str(tmp_path), "x.parquet", records.WANTED, {}) as writer,
-    ):
-        writer.write(("u", "a", "search", "no number"))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_has_its_name_only_when_whole(tmp_path):
-    with AtomicFile(str(tmp_path / "f")) as file:
-        file.write(b"half")
-        assert not (tmp_path / "f").exists()
-    assert (tmp_path / "f").read_bytes() == b"half"
-    with pytest.raises(KeyError), AtomicFile(str(tmp_path / "g")) as file:
-        raise KeyError
-    assert [p.name for p in tmp_path.iterdir()] == ["f"]
-
-
-def test_inputs_are_named_by_what_their_paths_do_not_share(tmp_path):
-    for name in ("a/x.gz", "b/x.gz"):
-        (tmp_path / name).parent.mkdir()
-        (tmp_path / name).write_bytes(b"1")
-    found = expand([f"{tmp_path}/*/x.gz", f"{tmp_path}/a/x.gz"])
-    assert [f.name for f in found] == ["a/x.gz", "b/x.gz"]
-    assert [f.name for f in expand([f"{tmp_path}/a/x.gz"])] == ["x.gz"]
-    with pytest.raises(FileNotFoundError, match="nothing"):
-        expand([f"{tmp_path}/nothing*"])
-    with pytest.raises(IsADirectoryError):
-        expand([str(tmp_path)])

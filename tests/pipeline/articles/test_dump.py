@@ -3,11 +3,11 @@ import bz2
 import pyarrow.dataset as ds
 import pytest
 
-from tests.builders import dump
+from tests.builders import dump, stage_writer
 from wikisum.pipeline.articles import dump as read_articles
 from wikisum.pipeline.articles.dump import ReadDump, plan_parts
+from wikisum.pipeline.articles.stage import READ_ARTICLES
 from wikisum.pipeline.engine.files import expand
-from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.options import ArticleSettings
 
 TITLES = [f"Article {i}" for i in range(6)]
@@ -32,7 +32,7 @@ def multistream(tmp_path):
 
 
 def titles_of(folder, parts) -> list[str]:
-    read = ReadDump(str(folder), len(parts), ArticleSettings(), "en", {}, Ticker(None))
+    read = ReadDump(stage_writer(folder, READ_ARTICLES, len(parts)), ArticleSettings(), "en")
     for index, ranges in enumerate(parts):
         read(index, ranges)
     table = ds.dataset(sorted(map(str, (folder / "articles").iterdir()))).to_table()

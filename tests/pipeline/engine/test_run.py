@@ -9,7 +9,8 @@ import apache_beam as beam
 import pytest
 
 from wikisum.pipeline.cli import main
-from wikisum.pipeline.engine.run import Job, run_pipeline
+from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.engine.runner import run_pipeline
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.errors import JobFailed
 

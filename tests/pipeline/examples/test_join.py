@@ -1,22 +1,14 @@
-import json
-
 import apache_beam as beam
 import pyarrow.dataset as ds
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from tests.builders import article, document, gzipped, warc_record
-from wikisum.crawl.urls import url_key
-from wikisum.pipeline.engine.files import expand
-from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.shards import ShardWriter
+from tests.builders import article, document, stage_writer
+from wikisum.pipeline.engine.shards import open_shard
 from wikisum.pipeline.engine.workspace import Parts
 from wikisum.pipeline.examples.join import JoinPages, _meet, pack, unpack
-from wikisum.pipeline.options import ExampleSettings, PageSettings, RemoteSettings
-from wikisum.pipeline.pages.plan import FileShare
-from wikisum.pipeline.pages.scan import ScanFiles
+from wikisum.pipeline.examples.stage import JOIN
+from wikisum.pipeline.options import ExampleSettings
 from wikisum.pipeline.records import ARTICLE, DOCUMENT, DROPPED, WANTED, Dropped, WantedUrl
-from wikisum.pipeline.remote.access import Access
-from wikisum.pipeline.wanted.url_filter import FILTER, BuildFilter, write_keys
 
 URL = "http://a.example/"
 
@@ -71,7 +63,7 @@ def test_join_on_lists_of_files(tmp_path):
     """A page that three articles want is unpacked for each; counts add up."""
 
     def shard(name: str, schema, rows) -> list[str]:
-        with ShardWriter(str(tmp_path), name, schema, {}) as writer:
+        with open_shard(str(tmp_path), name, schema, {}) as writer:
             for row in rows:
                 writer.write(row)
         return [str(tmp_path / name)]
@@ -80,66 +72,20 @@ def test_join_on_lists_of_files(tmp_path):
     missing = "http://missing.example/"
     wanted = [WantedUrl(URL, a.id, "citation", 0) for a in articles]
     join = JoinPages(
-        str(tmp_path),
-        "joined",
+        stage_writer(tmp_path, JOIN, 4),
         shard("a.parquet", ARTICLE, articles),
         shard("w.parquet", WANTED, [*wanted, WantedUrl(missing, articles[0].id, "search", 0)]),
         shard("d.parquet", DOCUMENT, [document()]),
         shard("x.parquet", DROPPED, []),
         ExampleSettings(),
         {"train": 2, "validation": 1, "test": 1},
-        {},
-        Ticker(None),
     )
     parts = Parts(str(tmp_path), str(tmp_path / "parts"))
     with beam.Pipeline(runner="FnApiRunner", options=PipelineOptions([])) as pipeline:
         join(pipeline, parts)
-    rows = ds.dataset(sorted(map(str, (tmp_path / "joined").glob("train*")))).to_table()
+    rows = ds.dataset(sorted(map(str, (tmp_path / ".work" / "joined").glob("train*")))).to_table()
     assert rows.num_rows == 3
     results = list(parts.load(join.part_count).values())
     assert all(results)
     assert sum(r.counts.get("examples_out", 0) for r in results) == 3
     assert sum(r.counts.get("dropped_reference_not_in_crawl", 0) for r in results) == 1
-
-
-def test_scan_keeps_the_wanted_and_accounts_for_the_rest(tmp_path):
-    text = b"<p>The bridge was opened in the summer of 1881.</p><p>Menu</p>"
-    crawl = tmp_path / "a.warc.gz"
-    crawl.write_bytes(
-        gzipped(
-            warc_record("https://www.a.example/?utm_source=x", text),
-            warc_record("http://unwanted.example/", text),
-            warc_record("http://b.example/", b"", status="404 Not Found"),
-            warc_record("http://c.example/", b"<p>Menu</p>"),
-        )
-    )
-    wanted = [url_key(u) for u in (URL, "http://b.example/", "http://c.example/")]
-    keys = write_keys(str(tmp_path), "keys", wanted)
-    BuildFilter(str(tmp_path), 3, Ticker(None))(0, [keys.path])
-    settings = PageSettings(language="en")
-    path = str(tmp_path / FILTER)
-    scan = ScanFiles(
-        str(tmp_path / "out"),
-        "scan",
-        1,
-        settings,
-        path,
-        str(tmp_path),
-        None,
-        Access(RemoteSettings(), None, 1),
-        {},
-        Ticker(None),
-    )
-    result = scan(0, [FileShare(*expand([str(crawl)]))])
-    (kept,) = ds.dataset(tmp_path / "out" / "documents").to_table().to_pylist()
-    assert (kept["url"], kept["source_url"]) == (URL, "https://www.a.example/?utm_source=x")
-    assert kept["paragraphs"] == ["The bridge was opened in the summer of 1881."]
-    assert (kept["warc_file"], kept["offset"]) == ("a.warc.gz", 0)
-    rows = ds.dataset(tmp_path / "out" / "dropped").to_table().to_pylist()
-    assert {(r["url"], r["reason"]) for r in rows} == {
-        ("http://b.example/", "http_status_404"),
-        ("http://c.example/", "no_text"),
-    }
-    assert result.counts["records_in"] == 4
-    assert result.counts["records_not_wanted"] == 1
-    assert json.loads(result.to_json())["counts"]["documents_out"] == 1

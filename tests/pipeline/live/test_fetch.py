@@ -18,7 +18,7 @@ from tests.builders import LEAD, dump, gzipped, warc_record
 from tests.servers import NOT_FOUND, Answer, Names, Network, Server, page, redirect
 from wikisum.crawl.warc.warc import Capture, read_captures
 from wikisum.pipeline.cli import main
-from wikisum.pipeline.engine.run import Job
+from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.live import archive as web_archive
 from wikisum.pipeline.live import client as web_client

@@ -5,7 +5,7 @@ import pytest
 from wikisum.crawl.index.cdx import Entry
 from wikisum.pipeline.locate.choose import choose
 from wikisum.pipeline.locate.keys import Lookup
-from wikisum.pipeline.locate.look_up import Candidate, candidates_of, redirect_of
+from wikisum.pipeline.locate.look_up import LookupResult, redirect_of, results_of
 from wikisum.pipeline.locate.reader import Answer
 from wikisum.pipeline.options import LocateSettings
 from wikisum.pipeline.records import Capture, Dropped
@@ -20,15 +20,15 @@ def entry(**changes: object) -> Entry:
     return plain._replace(**changes)
 
 
-def found(place: int = 0, hops: int = 0, **changes: object) -> Candidate:
-    return Candidate(URL, place, hops, None, None, entry(**changes))
+def found(place: int = 0, hops: int = 0, **changes: object) -> LookupResult:
+    return LookupResult(URL, place, hops, None, None, entry(**changes))
 
 
-def lost(reason: str, place: int = 0, hops: int = 0, **changes: object) -> Candidate:
-    return Candidate(URL, place, hops, reason, "detail", entry(**changes) if changes else None)
+def lost(reason: str, place: int = 0, hops: int = 0, **changes: object) -> LookupResult:
+    return LookupResult(URL, place, hops, reason, "detail", entry(**changes) if changes else None)
 
 
-def chosen(*candidates: Candidate, settings: LocateSettings = SETTINGS) -> list[str]:
+def chosen(*candidates: LookupResult, settings: LocateSettings = SETTINGS) -> list[str]:
     """The files chosen, the same in whatever order the candidates come."""
     results = [choose(URL, list(some), settings) for some in permutations(candidates)]
     assert all(result == results[0] for result in results)
@@ -68,7 +68,7 @@ def test_a_capture_tells_where_it_comes_from():
     )  # fmt: skip
 
 
-def missing(*candidates: Candidate) -> Dropped:
+def missing(*candidates: LookupResult) -> Dropped:
     row = choose(URL, list(candidates), SETTINGS)
     assert isinstance(row, Dropped)
     assert (row.kind, row.url, row.stage) == ("record", URL, "locate")
@@ -87,8 +87,8 @@ def test_a_miss_tells_why_for_each_crawl():
 LOOKUP = Lookup("example,a)/page", URL, URL)
 
 
-def candidates(*entries: Entry, most: int = 2) -> list[Candidate]:
-    return list(candidates_of(LOOKUP, Answer([LOOKUP], list(entries), []), 0, 0, None, most))
+def candidates(*entries: Entry, most: int = 2) -> list[LookupResult]:
+    return list(results_of(LOOKUP, Answer([LOOKUP], list(entries), []), 0, 0, None, most))
 
 
 def test_only_captures_of_the_very_page_count():

@@ -1,16 +1,15 @@
 import io
 import random
-from collections import Counter
 
 from apache_beam.io.filesystemio import Downloader, DownloaderStream
 
-from tests.builders import gzipped, warc_record
+from tests.builders import gzipped, stage_writer, warc_record
 from wikisum.pipeline.engine.files import InputFile
-from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.options import RemoteSettings
 from wikisum.pipeline.pages import read_records as crawl_records
 from wikisum.pipeline.pages.plan import plan_scan
 from wikisum.pipeline.pages.read_records import read_records
+from wikisum.pipeline.pages.stage import SCAN
 from wikisum.pipeline.remote.access import Access
 
 AHEAD = 1 << 20
@@ -35,7 +34,7 @@ class Store(Downloader):
         return io.BufferedReader(DownloaderStream(self, read_buffer_size=AHEAD), AHEAD)
 
 
-def test_shares_of_an_object_in_a_store_ask_for_little_beside(monkeypatch):
+def test_shares_of_an_object_in_a_store_ask_for_little_beside(tmp_path, monkeypatch):
     rng = random.Random(1)
     pages = [warc_record(f"http://{n}.example/", rng.randbytes(50_000)) for n in range(160)]
     store = Store(gzipped(*pages))
@@ -44,8 +43,8 @@ def test_shares_of_an_object_in_a_store_ask_for_little_beside(monkeypatch):
     access = Access(RemoteSettings(), None, 1)
 
     def read(share) -> list:
-        counts = Counter()
-        return list(read_records(share, bool, 1 << 20, access, Ticker(None), counts))
+        with stage_writer(tmp_path, SCAN).part(0) as part:
+            return list(read_records(share, bool, 1 << 20, access, part))
 
     ((whole,),) = plan_scan([file], store.size)
     items = read(whole)

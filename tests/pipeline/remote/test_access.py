@@ -54,7 +54,7 @@ def test_a_busy_server_is_asked_again_after_growing_pauses():
     assert source.read("f", 0, 4) == b"data"
     assert clock.slept == [1, 2, 4]
     assert client.asked == [A + "f"] * 4
-    assert source.effort == {"requests": 4, "requests_again": 3, "bytes_read": 4}
+    assert source.costs == {"requests": 4, "requests_again": 3, "bytes_read": 4}
 
 
 def test_there_is_a_limit():

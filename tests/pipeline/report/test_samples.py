@@ -2,11 +2,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import builders
-from wikisum.pipeline.engine.shards import ShardWriter
+from wikisum.pipeline.engine.shards import open_shard
+from wikisum.pipeline.engine.stage import Output, Stage
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import ARTICLE, DROPPED, Dropped
 from wikisum.pipeline.report.samples import SampleDropped, read_samples, samples
 
+STAGE = Stage("report", "rows", (Output(".work/samples/", Dropped, DROPPED),))
 ROWS = st.lists(
     st.builds(
         Dropped,
@@ -54,10 +56,10 @@ def test_samples_of_files_name_their_articles(tmp_path):
         ("dropped/dropped-0.parquet", DROPPED, rows[0]),
         ("dropped/dropped-1.parquet", DROPPED, rows[1]),
     ):
-        with ShardWriter(out, name, schema, {}) as writer:
+        with open_shard(out, name, schema, {}) as writer:
             writer.write(record)
-    sample = SampleDropped(out)
-    parts = [sample(f"dropped/dropped-{n}.parquet").files[0].path for n in range(2)]
+    sample = SampleDropped(builders.stage_writer(out, STAGE))
+    parts = [sample(n, f"dropped/dropped-{n}.parquet").files[-1].path for n in range(2)]
     found = read_samples(Workspace(out), parts, ["articles/articles-0.parquet"])
     assert found == [
         {**rows[1]._asdict(), "title": None},

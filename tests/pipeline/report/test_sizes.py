@@ -2,14 +2,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikisum.pipeline.engine.shards import ShardWriter
+from wikisum.pipeline.engine.shards import open_shard
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import SIZES, Sizes
 from wikisum.pipeline.report.sizes import histogram, read_sizes, size_percentiles
 
 
 def test_percentiles_and_means_of_examples(tmp_path):
-    with ShardWriter(str(tmp_path), "sizes.parquet", SIZES, {}) as writer:
+    with open_shard(str(tmp_path), "sizes.parquet", SIZES, {}) as writer:
         for n in range(11):
             writer.write(Sizes(f"{n}", 10 * n, 1, 60, 0, 40, n, 50, 5, 0.5))
     values = read_sizes(Workspace(str(tmp_path)), ["sizes.parquet"])

@@ -4,8 +4,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.shards import row_count
+from tests.builders import stage_writer
+from wikisum.pipeline.engine.shards import open_shard, row_count
+from wikisum.pipeline.engine.stage import Output, Stage
 from wikisum.pipeline.options import SearchSettings
 from wikisum.pipeline.records import CANDIDATE, Candidate, to_table
 from wikisum.pipeline.search import merge as search_merge
@@ -15,9 +16,9 @@ from wikisum.pipeline.search.merge import (
     SortedRuns,
     best_of,
     merged,
-    write_hits,
 )
 
+MERGED = Stage("merge", "candidates", (Output("merged-", Candidate, CANDIDATE, "candidates_out"),))
 SETTINGS = SearchSettings(results=3, per_host=1)
 
 
@@ -49,7 +50,8 @@ def parts(monkeypatch) -> list[list[Candidate]]:
 @pytest.fixture
 def paths(parts, tmp_path) -> list[str]:
     for i, part in enumerate(parts):
-        write_hits(str(tmp_path), f"{i}.parquet", [table(part)])
+        with open_shard(str(tmp_path), f"{i}.parquet", CANDIDATE, {}) as shard:
+            shard.write_table(table(part), search_merge.GROUP_ROWS)
     return [str(tmp_path / f"{i}.parquet") for i in range(len(parts))]
 
 
@@ -77,7 +79,7 @@ def test_files_are_merged_into_the_best_of_each_query(paths, best):
 
 
 def test_merging_in_steps_gives_the_same(tmp_path, paths, best):
-    merge = MergeCandidates(str(tmp_path), 1, SETTINGS, Ticker(None))
+    merge = MergeCandidates(stage_writer(tmp_path, MERGED), SETTINGS)
     made = [merge(i, paths[i : i + 2]) for i in (0, 2)]
     steps = [str(tmp_path / result.files[0].path) for result in made]
     assert rows_of(merged(steps, SETTINGS)) == best

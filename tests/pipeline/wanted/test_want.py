@@ -3,8 +3,10 @@ from collections import defaultdict
 
 import numpy as np
 
+from tests.builders import stage_writer
 from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine.workspace import Parts
+from wikisum.pipeline.wanted.stage import WANT
 from wikisum.pipeline.wanted.url_filter import read_keys
 from wikisum.pipeline.wanted.want import WantPages
 
@@ -12,7 +14,7 @@ from wikisum.pipeline.wanted.want import WantPages
 def test_the_keys_of_all_shards_are_sorted_from_one_to_the_next(tmp_path):
     urls = [f"http://{i}.example/" for i in range(300)]
     out, parts = str(tmp_path), Parts(str(tmp_path), str(tmp_path / "parts"))
-    want = WantPages(out, [], [], "citation", "combined", False, 7, {})
+    want = WantPages(stage_writer(out, WANT, 7), [], [], "citation", "combined", False)
     packed = defaultdict(list)
     cited = json.dumps([*urls, "http://en.wikipedia.org/wiki/A"])
     for article in ("aa", "bb"):

@@ -1,0 +1,110 @@
+"""Step 1: dump files, or the original WikiSum's files, -> `articles/`."""
+
+from dataclasses import asdict, replace
+from typing import Any
+
+from wikisum.crawl.wikipedia.dump import dump_language, open_dump
+from wikisum.pipeline import reasons
+from wikisum.pipeline.articles.dump import ReadDump, is_index, plan_parts
+from wikisum.pipeline.articles.original import ReadWikisum, is_original, pair_files
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.engine.provenance import origin_of
+from wikisum.pipeline.engine.run import run_parts
+from wikisum.pipeline.engine.stage import Output, Stage, StageRun
+from wikisum.pipeline.engine.workspace import StageResult
+from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.options import SPLIT_TENTHS, Settings
+from wikisum.pipeline.records import ARTICLE, Article
+
+READ_ARTICLES = Stage(
+    name="articles",
+    unit="articles",
+    outputs=(Output("articles/articles-", Article, ARTICLE, count="articles_out"),),
+    reasons={
+        **reasons.URLS,
+        "article_too_large": "The article's wikitext is larger than the limit.",
+        "bad_checksum": "A TFRecord is damaged: its checksum does not match.",
+        "bad_example": "A TFRecord does not hold a tensorflow.Example.",
+        "bad_json": "The list of URLs is not valid JSON from here on.",
+        "bad_page": "A page of the dump has no title or no namespace.",
+        "bad_xml": "The dump's XML is not well-formed from here on, or declares an entity.",
+        "disambiguation": "The page only lists other pages.",
+        "empty_file": "The dump file is empty.",
+        "no_lead": "The article has no text before its first heading.",
+        "no_refs": "An entry of the list of URLs has no list of strings under `refs`.",
+        "no_title": "A record of the original files has no title.",
+        "no_url": "A record of the original files has no URL.",
+        "not_a_dump": "The file is not a MediaWiki XML dump.",
+        "record_too_large": "A TFRecord claims to be larger than the limit.",
+        "redirect": "The page only redirects to another one.",
+        "truncated_file": "The dump file ends in the middle of a page.",
+        "unknown_article": "The list of URLs names an article that the content files lack.",
+    },
+)
+
+
+def language_of(dump: list[InputFile]) -> str:
+    """The language that the first dump file names, or English, as of the original files.
+
+    Raises ValueError for no dump.
+    """
+    for file in dump:
+        if not is_index(file):
+            with files.open_input(file.path) as raw:
+                return dump_language(open_dump(raw)) or "en"
+    raise ValueError("--articles names no dump, only an index")
+
+
+def read_articles(
+    job: Job,
+    settings: Settings,
+    dump: list[InputFile],
+    titles: list[InputFile],
+    urls: list[InputFile] | None = None,
+) -> StageResult:
+    """Dump files, or original files and the `urls` that belong to them, -> `articles/`.
+
+    Raises ValueError for flags that do not go together, JobFailed if no article was found.
+    """
+    urls = urls or []
+    is_of_original = is_original(dump)
+    split = settings.articles.split or ("t2t" if is_of_original else "wikisum")
+    articles = replace(settings.articles, split=split)
+    if not is_of_original and (urls or split in SPLIT_TENTHS):
+        flag = "--urls goes" if urls else f"--split {split} goes"
+        raise ValueError(f"{flag} with the original WikiSum files, but --articles names a dump")
+    tasks: list[Any] = (
+        pair_files(dump, urls, articles) if is_of_original else plan_parts(dump, articles.limit)
+    )
+    origin = origin_of(READ_ARTICLES.name, articles)
+    run = StageRun(
+        READ_ARTICLES,
+        key={
+            "settings": [articles.split, articles.limit],
+            "inputs": files.identity([*dump, *urls, *titles]),
+        },
+        part_count=len(tasks),
+        total_work=sum(piece.work for task in tasks for piece in task),
+        extra={
+            "settings": asdict(articles),
+            "origin": origin,
+            "inputs": {"articles": files.described([*dump, *urls])},
+            "cited_as": "original" if is_of_original else "citation",
+        },
+    )
+    writer = job.writer(READ_ARTICLES, len(tasks), origin)
+    do = (
+        ReadWikisum(writer, articles)
+        if is_of_original
+        else ReadDump(writer, articles, language_of(dump))
+    )
+    result = run_parts(job, run, tasks, do)
+    if not result.counts.get("articles_out"):
+        losses = [n.removeprefix("dropped_") for n in result.counts if n.startswith("dropped_")]
+        raise JobFailed(
+            f"no article was found in {', '.join(f.path for f in dump)}: "
+            f"{', '.join(losses) or 'none was selected'} (see {job.workspace.path('dropped')})"
+        )
+    return result

@@ -1,0 +1,111 @@
+"""Run a Beam pipeline for a job: Beam's flags, its chatter, and its errors in one line."""
+
+import argparse
+import contextlib
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.errors import JobFailed
+
+LOG = "beam.log"
+
+
+def check_beam_flags(flags: list[str]) -> None:
+    """Raise ValueError for a flag that Beam does not have; Beam would pass over it."""
+    if not flags:
+        return
+    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
+    children: list[Any] = _all_subclasses(PipelineOptions)
+    for options in children:
+        with contextlib.suppress(argparse.ArgumentError):
+            options._add_argparse_args(parser)
+    try:
+        _, unknown = parser.parse_known_args(flags)
+    except SystemExit as error:
+        raise ValueError(f"wrong Beam flags after --: {' '.join(flags)}") from error
+    if unknown:
+        raise ValueError(f"Beam has no flag {unknown[0]}")
+
+
+def _all_subclasses(root: type) -> list[Any]:
+    found: list[Any] = []
+    child: Any
+    for child in root.__subclasses__():
+        found += [child, *_all_subclasses(child)]
+    return found
+
+
+def run_pipeline(job: Job, construct: Callable[[beam.Pipeline], None], most_workers: int) -> None:
+    """Build and run a pipeline, its chatter to a log. Raises JobFailed with the cause in a line."""
+    if job.beam_flags:
+        options = PipelineOptions(list(job.beam_flags))
+        runner = options.get_all_options().get("runner")
+    else:
+        workers = max(1, min(job.workers, most_workers))
+        mode = "multi_processing" if workers > 1 else "in_memory"
+        options = PipelineOptions(
+            [f"--direct_num_workers={workers}", f"--direct_running_mode={mode}"]
+        )
+        runner = "FnApiRunner"
+    with _chatter_to_log(job):
+        try:
+            pipeline = beam.Pipeline(runner=runner, options=options)
+            os.rmdir(pipeline.local_tempdir)  # empty, for Java's transforms; a kill would leave it
+            construct(pipeline)
+            pipeline.run().wait_until_finish()
+        except Exception as error:
+            raise JobFailed(cause(error)) from error
+
+
+def cause(error: BaseException) -> str:
+    """The cause of a failed pipeline in one line, without Beam's wrapping."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    last = lines[-1].strip() if lines else type(error).__name__
+    last = re.sub(r" \[while running '.*", "", last)
+    return re.sub(r"^(RuntimeError: )+", "", last)
+
+
+@contextlib.contextmanager
+def _chatter_to_log(job: Job) -> Iterator[None]:
+    """Send what workers and libraries write to standard error to the log, but for our own lines."""
+    if job.beam_flags or files.is_remote(job.workspace.out):
+        yield
+        return
+    os.makedirs(job.workspace.work(), exist_ok=True)
+    saved = os.dup(2)
+    out_of_pipe, into_pipe = os.pipe()
+    log = threading.Thread(target=_drain, args=(out_of_pipe, job.workspace.work(LOG)), daemon=True)
+    log.start()
+    os.dup2(into_pipe, 2)
+    os.close(into_pipe)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)  # closes the pipe, so that the thread ends
+        os.close(saved)
+        log.join(timeout=10)
+
+
+def _drain(out_of_pipe: int, path: str) -> None:
+    """Write what comes out of the pipe to a file while there is room for it.
+
+    A worker whose own standard error fails, on a full disk say, would hang instead of failing.
+    """
+    log = None
+    with contextlib.suppress(OSError):
+        log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    while data := os.read(out_of_pipe, 1 << 16):
+        if log is not None:
+            with contextlib.suppress(OSError):
+                os.write(log, data)
+    os.close(out_of_pipe)
+    if log is not None:
+        os.close(log)

@@ -1,0 +1,74 @@
+"""Step 2: `articles/` and search results -> `wanted/`."""
+
+from dataclasses import asdict
+
+from wikisum.pipeline import reasons
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.engine.provenance import origin_of
+from wikisum.pipeline.engine.run import run_stage
+from wikisum.pipeline.engine.stage import Output, Stage, StageRun
+from wikisum.pipeline.engine.workspace import StageResult
+from wikisum.pipeline.options import Settings
+from wikisum.pipeline.records import WANTED, WantedUrl
+from wikisum.pipeline.wanted.url_filter import KEYS_FOLDER
+from wikisum.pipeline.wanted.urls import STAGE as NAME
+from wikisum.pipeline.wanted.want import WantPages
+
+WANT = Stage(
+    name=NAME,
+    unit="references",
+    outputs=(
+        Output("wanted/wanted-", WantedUrl, WANTED, count="references_out"),
+        Output(f"{KEYS_FOLDER}/"),
+    ),
+    reasons={
+        **reasons.URLS,
+        "bad_line": "A line of the search results is not valid JSON or lacks a field.",
+        "duplicate_title": "Another article of the same title was taken.",
+        "unknown_title": "The search results name a title that no article has.",
+    },
+)
+ARTICLES_PER_SHARD = 4096
+
+
+def want_pages(
+    job: Job, settings: Settings, search_results: list[InputFile], articles: StageResult
+) -> StageResult:
+    """`articles/` and search results -> `wanted/`."""
+    own = settings.wanted
+    cited_as = articles.extra["cited_as"]
+    if cited_as == "original" and own.corpus != "combined":
+        raise ValueError(
+            f"--corpus {own.corpus}: the original files do not tell citations from search results"
+        )
+    origin = origin_of(WANT.name, own, articles)
+    shard_count = max(1, articles.counts["articles_out"] // ARTICLES_PER_SHARD)
+    run = StageRun(
+        WANT,
+        key={
+            "settings": own.corpus,
+            "inputs": files.identity(search_results),
+            "before": articles.fingerprint,
+        },
+        part_count=shard_count,
+        extra={
+            "settings": asdict(own),
+            "origin": origin,
+            "inputs": {"search_results": files.described(search_results)},
+        },
+    )
+    sliced = articles.extra["settings"]
+    construct = WantPages(
+        job.writer(WANT, shard_count, origin),
+        [job.workspace.path(p) for p in articles.paths("articles/")],
+        search_results,
+        cited_as,
+        own.corpus,
+        bool(sliced["titles"] or sliced["limit"]),
+    )
+    result = run_stage(job, run, lambda pipeline, _, parts: construct(pipeline, parts))
+    if bad := result.counts.get("dropped_record_bad_line"):
+        job.note(f"{bad:,} malformed lines in the search results (see dropped/)")
+    return result
