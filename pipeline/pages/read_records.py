@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
 from wikisum.crawl.errors import BadAnswer
-from wikisum.crawl.warc.borders import records_of
+from wikisum.crawl.warc.split_points import records_of
 from wikisum.crawl.warc.warc import Capture, Rejected, read_captures
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import PartWriter

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.builders import gzipped, warc_record
 from tests.crawl_packs import PACKS, arc_record
-from wikisum.crawl.warc.borders import CERTAIN_BYTES, next_border, records_of
+from wikisum.crawl.warc.split_points import CERTAIN_BYTES, next_border, records_of
 from wikisum.crawl.warc.warc import read_captures
 
 SHARE = st.floats(0, 1, exclude_min=True, exclude_max=True)
