@@ -21,7 +21,7 @@ from marked_pages import read_marked_pages
 
 from wikisum.crawl.errors import BadPage
 from wikisum.crawl.html import read_page
-from wikisum.crawl.whitespace import fold
+from wikisum.crawl.whitespace import normalize_whitespace
 
 MAX_SECONDS = 1.0
 SLOWEST = 5
@@ -106,7 +106,9 @@ def fault(payload: bytes, charset: str | None, extractor: str) -> tuple[str, flo
         return f"fault: {type(error).__name__}: {error}", time.process_time() - start
     seconds = time.process_time() - start
     texts = [page.title, *page.paragraphs]
-    if any("\0" in text or text != fold(text) for text in texts) or not all(page.paragraphs):
+    if any("\0" in text or text != normalize_whitespace(text) for text in texts) or not all(
+        page.paragraphs
+    ):
         return "fault: not folded", seconds
     try:
         "".join(texts).encode()

@@ -35,7 +35,7 @@ from wikisum.crawl.extract.charset import to_utf8
 from wikisum.crawl.extract.hints import BIT_NAMES
 from wikisum.crawl.extract.main_text import Model, main_blocks, read_model
 from wikisum.crawl.warc.warc import Capture, read_captures
-from wikisum.crawl.whitespace import fold
+from wikisum.crawl.whitespace import normalize_whitespace
 
 GRAM_WORDS = 4
 REGULARISATION = 0.03
@@ -73,7 +73,11 @@ def read_unmarked_pages(path: Path) -> list[UnmarkedPage]:
         pages = [c for c in read_captures(raw) if isinstance(c, Capture) and c.kind == "html"]
     by_page = (to_utf8(page.payload, page.charset) for page in pages)
     return [
-        UnmarkedPage(html, fold(trafilatura_fast_text(html)), fold(resiliparse_text_alone(html)))
+        UnmarkedPage(
+            html,
+            normalize_whitespace(trafilatura_fast_text(html)),
+            normalize_whitespace(resiliparse_text_alone(html)),
+        )
         for html in by_page
     ]
 

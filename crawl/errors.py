@@ -37,16 +37,16 @@ class BadLine(DataError):
 class BadAnswer(DataError):
     """A server, or a file, does not give the bytes that it was asked for.
 
-    `is_passing` says that it may do so later; `wait_seconds` is how long it asks us to wait.
+    `is_transient` says that it may do so later; `wait_seconds` is how long it asks us to wait.
     """
 
     def __init__(
         self,
         reason: str,
         detail: str = "",
-        is_passing: bool = False,
+        is_transient: bool = False,
         wait_seconds: float | None = None,
     ) -> None:
         super().__init__(reason, detail)
-        self.is_passing = is_passing
+        self.is_transient = is_transient
         self.wait_seconds = wait_seconds

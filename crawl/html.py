@@ -11,7 +11,7 @@ from wikisum.crawl.extract.main_text import fast_text
 from wikisum.crawl.extract.soup import soup_text
 from wikisum.crawl.extract.trafilatura import trafilatura_text
 from wikisum.crawl.language import detect
-from wikisum.crawl.whitespace import fold
+from wikisum.crawl.whitespace import normalize_whitespace
 
 # UTF-8 -> (title, paragraphs)
 EXTRACTORS: dict[str, Callable[[bytes], tuple[str, list[str]]]] = {
@@ -59,7 +59,9 @@ def read_page(payload: bytes, charset: str | None, kind: str, extractor: str) ->
     """
     if kind == "text":
         check_size(payload)
-        lines = (fold(line) for line in to_utf8(payload, charset).decode().splitlines())
+        lines = (
+            normalize_whitespace(line) for line in to_utf8(payload, charset).decode().splitlines()
+        )
         title, paragraphs = "", [line for line in lines if line]
     else:
         title, paragraphs = _extract(payload, charset, extractor)

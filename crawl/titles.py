@@ -10,7 +10,7 @@ _SPACE = re.compile(r"[\s_\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\
 _DIRECTION = re.compile(r"[\u200e\u200f\u202a-\u202e]")
 
 
-def normalise_title(title: str) -> str:
+def normalize_title(title: str) -> str:
     """The title as MediaWiki stores it: NFC, spaces for underscores, the first letter a capital.
 
     Entities are decoded; a leading colon and a `#fragment` go.
@@ -25,7 +25,7 @@ def normalise_title(title: str) -> str:
 
 def article_id(title: str) -> str:
     """16 hex digits that stand for the normalised title."""
-    return hashlib.sha256(normalise_title(title).encode("utf-8", "replace")).hexdigest()[:16]
+    return hashlib.sha256(normalize_title(title).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def split_of(title: str, fractions: tuple[float, float, float] = (0.8, 0.1, 0.1)) -> str:
@@ -33,7 +33,7 @@ def split_of(title: str, fractions: tuple[float, float, float] = (0.8, 0.1, 0.1)
 
     The hash is another than that of `article_id`, which chooses the shard.
     """
-    text = normalise_title(title).encode("utf-8", "replace")
+    text = normalize_title(title).encode("utf-8", "replace")
     digest = hashlib.blake2b(text, digest_size=8, person=b"split").digest()
     place = int.from_bytes(digest, "big") / 2**64
     for split, fraction in zip(SPLITS[:2], fractions, strict=False):

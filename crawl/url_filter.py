@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-KEYS_A_BUCKET = 64
+KEYS_PER_BUCKET = 64
 MAX_KEYS = (1 << 32) - 1
 _KEPT = (1 << 32) - 1
 
@@ -52,7 +52,7 @@ class UrlFilter:
 
 def bucket_bits(key_count: int) -> int:
     """How many first bits name a bucket, so that it holds 32 to 64 keys in the mean."""
-    return max(0, (key_count - 1) // KEYS_A_BUCKET).bit_length()
+    return max(0, (key_count - 1) // KEYS_PER_BUCKET).bit_length()
 
 
 def filter_words(blocks: Iterable[npt.NDArray[np.uint64]], key_count: int) -> Iterator[Words]:

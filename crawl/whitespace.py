@@ -6,7 +6,7 @@ from functools import cache
 _VISIBLE_FORMATS = frozenset("\u200c\u200d")  # joiners, that change letters in Persian and Hindi
 
 
-def fold(text: str) -> str:
+def normalize_whitespace(text: str) -> str:
     """`text` on one line, words parted by one space.
 
     Soft hyphens, zero-width spaces, direction marks, control characters and lone surrogates go.
@@ -20,7 +20,7 @@ def fold(text: str) -> str:
     return " ".join("".join(c for c in folded if _is_kept(c)).split())
 
 
-def encodable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """`text` with question marks for lone surrogates, which JSON may hold and no file can."""
     return text.encode("utf-8", "replace").decode()
 

@@ -159,13 +159,13 @@ def rows_of(folder: Path) -> list[tuple]:
 
 @pytest.mark.slow
 def test_crawl_files_in_parts_give_the_same_bytes(built, tmp_path, monkeypatch):
-    from wikisum.crawl.warc.borders import records_of
+    from wikisum.crawl.warc.split_points import records_between
     from wikisum.pipeline.pages import plan as plan_scan
     from wikisum.pipeline.pages import read_records as crawl_records
 
     monkeypatch.setattr(plan_scan, "LEAST_BYTES", 5_000)
-    small = functools.partial(records_of, certain_bytes=1_000)
-    monkeypatch.setattr(crawl_records, "records_of", small)
+    small = functools.partial(records_between, certain_bytes=1_000)
+    monkeypatch.setattr(crawl_records, "records_between", small)
     out = tmp_path / "out"
     assert main([*SAMPLE, "--out", str(out), "--workers", "1"]) == 0
     shards = [pq.read_metadata(p).num_rows for p in sorted((out / "documents").iterdir())]

@@ -14,9 +14,9 @@ from warcio.archiveiterator import ArchiveIterator
 
 from tests.conftest import GOLDEN
 from wikisum.crawl.errors import BadArticle, BadUrl
-from wikisum.crawl.titles import normalise_title, split_of
+from wikisum.crawl.titles import normalize_title, split_of
 from wikisum.crawl.urls import canonical_url, is_wikipedia, unwrap_archive
-from wikisum.crawl.warc.warc import Capture, Rejected, read_captures
+from wikisum.crawl.warc.warc import Capture, Rejection, read_captures
 from wikisum.crawl.wikipedia.wikitext import parse_article
 
 SOURCE = GOLDEN / "source"
@@ -67,7 +67,7 @@ def dump_pages() -> list[ElementTree.Element]:
     return root.findall(f"{EXPORT}page")
 
 
-def captures() -> list[Capture | Rejected]:
+def captures() -> list[Capture | Rejection]:
     found = []
     for path in WARCS:
         with path.open("rb") as raw:
@@ -104,13 +104,13 @@ def test_another_reader_reads_the_undamaged_files(path):
 def test_one_record_is_damaged_and_the_next_are_read():
     with (GOLDEN / "sample-pages-00001.warc.gz").open("rb") as raw:
         items = list(read_captures(raw))
-    reasons = [item.reason if isinstance(item, Rejected) else "" for item in items]
+    reasons = [item.reason if isinstance(item, Rejection) else "" for item in items]
     assert "bad_record" in reasons[1:-1]
     assert isinstance(items[-1], Capture)
 
 
 def test_each_kind_of_bad_record_is_there():
-    reasons = [item.reason for item in captures() if isinstance(item, Rejected)]
+    reasons = [item.reason for item in captures() if isinstance(item, Rejection)]
     assert sorted(reasons) == [
         "bad_encoding",
         "bad_record",
@@ -148,9 +148,9 @@ def search_results() -> list[dict]:
 
 
 def test_search_results_hold_what_goes_wrong():
-    titles = {normalise_title(texts_of(page)[0]) for page in dump_pages()}
+    titles = {normalize_title(texts_of(page)[0]) for page in dump_pages()}
     results = search_results()
-    known = [r for r in results if normalise_title(r["title"]) in titles]
+    known = [r for r in results if normalize_title(r["title"]) in titles]
     assert len(results) - len(known) == 1
     urls = [url for result in known for url in result["urls"]]
     assert sum(is_wikipedia(u) for u in urls if u.startswith("http")) == 2

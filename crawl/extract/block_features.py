@@ -76,8 +76,8 @@ NUMBER_NAMES = (
     *(f"tag_{tag}" for tag in (*BLOCK_TAGS, "other")),
     *PLACE,
     *(f"above{level}_{name}" for name in ABOVE for level in range(LEVELS)),
-    *(f"centre{level}_{name}" for level in range(3) for name in ("inside", "distance")),
-    "centre_place", "centre_prose_share", "candidate0", "candidate1", "candidate2",
+    *(f"center{level}_{name}" for level in range(3) for name in ("inside", "distance")),
+    "center_place", "center_prose_share", "candidate0", "candidate1", "candidate2",
 )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def features(page: Blocks) -> Features:
     rows.own()
     rows.place()
     rows.elements_above()
-    rows.centre()
+    rows.center()
     return Features(
         np.concatenate([np.atleast_2d(row) for row in rows.rows]),
         rows.above,
@@ -193,19 +193,19 @@ class _Rows:
         ])  # fmt: skip
         self.rows.append(of_elements[:, self.levels].reshape(-1, self.count))
 
-    def centre(self) -> None:
+    def center(self) -> None:
         """Place by the element whose children hold most prose, and how near others come to it."""
         weights = (np.where(self.tags == _P, 0.3, 1.0), 1.0, 0.5)
         prose = np.concatenate([self.prose * weight for weight in weights])
         score = np.bincount(self.levels[:3].ravel(), prose, len(self.parents))
         score *= 1 - self.link_share
-        centre = best = int(np.argmax(score))
+        center = best = int(np.argmax(score))
         index = np.arange(self.count)
         for _ in range(3):
-            start, end = self.starts[centre], self.ends[centre]
+            start, end = self.starts[center], self.ends[center]
             distance = np.minimum(index - start, 0) + np.maximum(index - end + 1, 0)
             self.rows += [distance == 0, _signed_log(distance)]
-            centre = max(int(self.parents[centre]), 0)
+            center = max(int(self.parents[center]), 0)
         start, end = self.starts[best], self.ends[best]
         is_inside = (index >= start) & (index < end)
         self.rows += [

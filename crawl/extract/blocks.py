@@ -10,7 +10,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from wikisum.crawl.extract.hints import BIT_BY_TAG, hints
-from wikisum.crawl.whitespace import fold
+from wikisum.crawl.whitespace import normalize_whitespace
 
 _TEXT, _BLOCK, _INLINE, _LINK, _BREAK, _BOX, _LEFT_OUT = range(7)
 _LEFT_OUT_TAGS = (
@@ -94,7 +94,7 @@ def _title(parser: LexborHTMLParser) -> str:
     while node is not None and node.tag != "title":
         node = node.next
     node = node or parser.css_first("title")
-    return fold(node.text()) if node is not None else ""
+    return normalize_whitespace(node.text()) if node is not None else ""
 
 
 class _Walk:
@@ -174,7 +174,7 @@ class _Walk:
             node = node.next
 
     def _end_block(self) -> None:
-        text = fold("".join(self._texts))
+        text = normalize_whitespace("".join(self._texts))
         self._texts.clear()
         if text:
             if self._open:

@@ -8,7 +8,7 @@ from wikisum.crawl.extract.charset import to_utf8
 from wikisum.crawl.extract.limits import check_markup, check_size
 from wikisum.crawl.extract.main_text import default_model, main_blocks
 from wikisum.crawl.language import detect
-from wikisum.crawl.whitespace import fold
+from wikisum.crawl.whitespace import normalize_whitespace
 
 HEADING_TAGS = frozenset(("h1", "h2", "h3"))
 MAX_TITLE_CHARS = 200
@@ -34,7 +34,9 @@ def read_fields(payload: bytes, charset: str | None, kind: str) -> PageFields:
     source = to_utf8(payload, charset)
     headings: list[str] = []
     if kind == "text":
-        lines = [line for raw in source.decode().splitlines() if (line := fold(raw))]
+        lines = [
+            line for raw in source.decode().splitlines() if (line := normalize_whitespace(raw))
+        ]
         has_title = len(lines) > 1 and len(lines[0]) <= MAX_TITLE_CHARS
         title, text = (lines.pop(0) if has_title else ""), lines
     else:

@@ -6,7 +6,7 @@ import warnings
 from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
 from bs4.element import NavigableString, PreformattedString, Tag
 
-from wikisum.crawl.whitespace import fold
+from wikisum.crawl.whitespace import normalize_whitespace
 
 BLOCK_TAGS = frozenset((
     "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
@@ -33,12 +33,12 @@ def soup_text(html: bytes) -> tuple[str, list[str]]:
     A table goes row by row.
     """
     tree = BeautifulSoup(html.decode(), "lxml")
-    title = fold(tree.title.get_text(" ")) if tree.title else ""
+    title = normalize_whitespace(tree.title.get_text(" ")) if tree.title else ""
     paragraphs: list[str] = []
     line: list[str] = []
 
     def end_paragraph() -> None:
-        text = fold("".join(line))
+        text = normalize_whitespace("".join(line))
         line.clear()
         if text:
             paragraphs.append(text)

@@ -2,7 +2,7 @@
 
 from selectolax.lexbor import LexborHTMLParser
 
-from wikisum.crawl.whitespace import fold
+from wikisum.crawl.whitespace import normalize_whitespace
 
 
 def trafilatura_text(html: bytes) -> tuple[str, list[str]]:
@@ -11,5 +11,5 @@ def trafilatura_text(html: bytes) -> tuple[str, list[str]]:
 
     title = LexborHTMLParser(html).css_first("title")
     text = extract(html.decode(), fast=True, include_comments=False) or ""
-    paragraphs = [folded for line in text.splitlines() if (folded := fold(line))]
-    return fold(title.text()) if title is not None else "", paragraphs
+    paragraphs = [folded for line in text.splitlines() if (folded := normalize_whitespace(line))]
+    return normalize_whitespace(title.text()) if title is not None else "", paragraphs

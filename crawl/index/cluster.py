@@ -19,7 +19,7 @@ PROBE_BYTES = 4096
 SEARCH_BYTES = 1 << 18  # a search ends, and reading on begins, when so little is left
 STREAM_BYTES = 4 << 20
 MAX_LINE_BYTES = 1 << 16
-WORTH_A_SEARCH_BYTES = 16 << 20  # a search costs a dozen small reads; reading this much, four
+MIN_BYTES_PER_SEARCH = 16 << 20  # a search costs a dozen small reads; reading this much, four
 
 
 class Keyed(Protocol):
@@ -32,7 +32,7 @@ class Keyed(Protocol):
 K = TypeVar("K", bound=Keyed)
 
 
-class Needed(NamedTuple, Generic[K]):
+class BlockLookup(NamedTuple, Generic[K]):
     """A block and what may be in it, in order."""
 
     block: Block
@@ -136,14 +136,14 @@ def _blocks(
 
 def needed_blocks(
     read: Read, start: int, end: int, size: int, keys: Iterable[K], key_count: int
-) -> Iterator[Needed[K]]:
+) -> Iterator[BlockLookup[K]]:
     """The blocks whose lines begin in [start, end) that may hold some of the keys, each once.
 
     `keys` are sorted; those that no block here can hold are passed over. Where there are few
     (`key_count`, about), each is searched for; else cluster.idx is read through.
     Raises BadLine for a cluster.idx that is none, and what `read` raises.
     """
-    is_sparse = end - start > key_count * WORTH_A_SEARCH_BYTES
+    is_sparse = end - start > key_count * MIN_BYTES_PER_SEARCH
     coming = iter(keys)
     key = next(coming, None)
     here: deque[K] = deque()
@@ -162,7 +162,7 @@ def needed_blocks(
                     here.append(key)
                 key, passed = next(coming, None), True
             if here:
-                yield Needed(block, list(here))
+                yield BlockLookup(block, list(here))
             while here and here[0].surt != last:
                 here.popleft()
             if not here and (key is None or (is_sparse and passed)):

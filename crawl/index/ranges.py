@@ -18,7 +18,7 @@ class Span(NamedTuple):
         return self.offset + self.length
 
 
-class Joined(NamedTuple, Generic[T]):
+class SpanGroup(NamedTuple, Generic[T]):
     """One range to ask for, and what lies in it, in order."""
 
     span: Span
@@ -27,7 +27,7 @@ class Joined(NamedTuple, Generic[T]):
 
 def join_spans(
     items: Iterable[T], span_of: Callable[[T], Span], max_gap_bytes: int, max_bytes: int
-) -> Iterator[Joined[T]]:
+) -> Iterator[SpanGroup[T]]:
     """The items as ranges with at most so much between two of them.
 
     Those of a file come together, sorted by offset; they may overlap or be the same. A range is
@@ -47,7 +47,7 @@ def join_spans(
                 held.append(item)
                 continue
         if whole is not None:
-            yield Joined(whole, held)
+            yield SpanGroup(whole, held)
         whole, held = span, [item]
     if whole is not None:
-        yield Joined(whole, held)
+        yield SpanGroup(whole, held)

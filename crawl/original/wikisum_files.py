@@ -14,7 +14,7 @@ from wikisum.crawl.errors import BadLine, BadRecord
 from wikisum.crawl.original.json_entries import json_entries
 from wikisum.crawl.original.tf_example import bytes_features
 from wikisum.crawl.original.tfrecord import read_tfrecords
-from wikisum.crawl.whitespace import encodable, fold
+from wikisum.crawl.whitespace import normalize_whitespace, replace_surrogates
 
 _SHARD = re.compile(r"-(\d+)-of-(\d+)$")
 
@@ -82,7 +82,7 @@ def _content(features: dict[str, list[bytes]], offset: int) -> Content:
     url, title = ((text.get(name) or [""])[0] for name in ("url", "title"))
     if not url or not title:
         raise BadRecord("no_title" if url else "no_url", f"an article without title or URL: {url}")
-    headings = [fold(heading) for heading in text.get("section_titles", [])]
+    headings = [normalize_whitespace(heading) for heading in text.get("section_titles", [])]
     bodies = [_lines(body) for body in text.get("section_texts", [])]
     headings += [""] * (len(bodies) - len(headings))
     sections = [(h, b) for h, b in zip(headings[1:], bodies[1:], strict=False) if b]
@@ -90,7 +90,7 @@ def _content(features: dict[str, list[bytes]], offset: int) -> Content:
 
 
 def _lines(body: str) -> str:
-    return "\n".join(line for line in map(fold, body.splitlines()) if line)
+    return "\n".join(line for line in map(normalize_whitespace, body.splitlines()) if line)
 
 
 def read_refs(raw: BinaryIO) -> Iterator[Refs | BadLine]:
@@ -109,8 +109,8 @@ def read_refs(raw: BinaryIO) -> Iterator[Refs | BadLine]:
 def _refs(url: str, value: Any, offset: int) -> Refs | BadLine:
     urls = value.get("refs") if isinstance(value, dict) else None
     if not isinstance(urls, list) or not all(isinstance(u, str) for u in urls):
-        return BadLine("no_refs", f"{encodable(url):.200} has no list of refs", offset)
-    return Refs(encodable(url), [encodable(u) for u in urls], offset)
+        return BadLine("no_refs", f"{replace_surrogates(url):.200} has no list of refs", offset)
+    return Refs(replace_surrogates(url), [replace_surrogates(u) for u in urls], offset)
 
 
 def metadata_urls(data: bytes) -> list[str]:

@@ -7,20 +7,20 @@ from wikisum.crawl.errors import BadRecord
 from wikisum.crawl.http import parse_headers
 from wikisum.crawl.warc.members import START_BYTES, MemberReader
 
-MAX_HEAD_BYTES = 1 << 16
-_HEAD_ENDS = (b"\n\r\n", b"\n\n")
+MAX_HEADER_BYTES = 1 << 16
+_HEADER_ENDS = (b"\n\r\n", b"\n\n")
 _ARC_LINE = (
     rb"(?:filedesc|dns|https?|ftp):[^\n]{1,2048}? [\d.:a-fA-F]+ \d{12,14} "
     rb"(?:[^\n]{0,512} )?[-\w]+\r?\n"
 )
 STARTS = re.compile(rb"WARC/\d\.\d+[ \t]*\r?\n[\w-]+[ \t]*:|" + _ARC_LINE)
-_ARC_HEAD = re.compile(r"(.+?) (\S+) (\d{12,14}) (.*)")
+_ARC_HEADER = re.compile(r"(.+?) (\S+) (\d{12,14}) (.*)")
 _ARC_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?")
 _LENGTH = re.compile(r"\d{1,18}", re.ASCII)
 PAGES = frozenset(("response", "resource", "conversion", "revisit", "arc"))
 
 
-class Head(NamedTuple):
+class RecordHeader(NamedTuple):
     """What the header of a record says; `type` is `arc` for ARC records."""
 
     type: str
@@ -29,29 +29,29 @@ class Head(NamedTuple):
     headers: dict[str, str]
 
 
-def read_head(reader: MemberReader, is_start: bool) -> Head:
+def read_header(reader: MemberReader, is_start: bool) -> RecordHeader:
     """The header of the next record. Raises BadRecord if there is none."""
     if not is_start:
         rest = reader.peek(START_BYTES)
         is_cut = len(rest) < START_BYTES and (rest.startswith(b"WARC/") or reader.fault is not None)
         raise BadRecord("truncated_record" if is_cut else "bad_record", "no record begins here")
     if reader.peek(5) != b"WARC/":
-        return _arc_head(reader.head((b"\n",), MAX_HEAD_BYTES) or b"")
-    data = reader.head(_HEAD_ENDS, MAX_HEAD_BYTES)
+        return _arc_header(reader.read_until((b"\n",), MAX_HEADER_BYTES) or b"")
+    data = reader.read_until(_HEADER_ENDS, MAX_HEADER_BYTES)
     if data is None:
-        is_cut = len(reader.peek(MAX_HEAD_BYTES)) < MAX_HEAD_BYTES
+        is_cut = len(reader.peek(MAX_HEADER_BYTES)) < MAX_HEADER_BYTES
         raise BadRecord("truncated_record" if is_cut else "bad_record", "its header has no end")
     headers = parse_headers(data.split(b"\n")[1:])
     kind = headers.get("warc-type", "").lower()
     url = _clean_url(headers.get("warc-target-uri", ""))
     if kind in PAGES and not url:
         raise BadRecord("bad_record", "it has no target URI")
-    return Head(kind, url, _length(headers.get("content-length", "")), headers)
+    return RecordHeader(kind, url, _length(headers.get("content-length", "")), headers)
 
 
-def _arc_head(line: bytes) -> Head:
+def _arc_header(line: bytes) -> RecordHeader:
     """The header of an ARC record, version 1 or 2; a URL may hold spaces. Raises BadRecord."""
-    match = _ARC_HEAD.match(line.decode("utf-8", "replace").strip())
+    match = _ARC_HEADER.match(line.decode("utf-8", "replace").strip())
     if match is None:
         raise BadRecord("bad_record", "no ARC header")
     url, _, date, rest = match.groups()
@@ -60,7 +60,7 @@ def _arc_head(line: bytes) -> Head:
     parts = _ARC_DATE.match(date)
     stamp = "{}-{}-{}T{}:{}:{}Z".format(*(p or "00" for p in parts.groups())) if parts else ""
     headers = {"warc-date": stamp, "content-type": " ".join(mime[:1])}
-    return Head(kind, _clean_url(url), _length(length), headers)
+    return RecordHeader(kind, _clean_url(url), _length(length), headers)
 
 
 def _length(text: str) -> int:

@@ -221,7 +221,7 @@ class MemberReader:
         self.found_start |= found
         return found
 
-    def head(self, terminators: tuple[bytes, ...], most: int) -> bytes | None:
+    def read_until(self, terminators: tuple[bytes, ...], most: int) -> bytes | None:
         """Bytes up to and with the first terminator, or None if there is none in `most` bytes."""
         looked = 0
         while True:

@@ -4,31 +4,31 @@ import io
 
 from wikisum.crawl.errors import BadUrl
 from wikisum.crawl.urls import canonical_url
-from wikisum.crawl.warc.warc import Capture, Rejected, read_captures
+from wikisum.crawl.warc.warc import Capture, Rejection, read_captures
 
 
 def read_record(
     data: bytes, url: str, offset: int, digest: str, max_payload_bytes: int
-) -> Capture | Rejected:
+) -> Capture | Rejection:
     """The page in `data`, which are to be the one record of `url`, at `offset` in its file.
 
-    Reasons of a Rejected: those of `read_captures`, and `wrong_length` (the bytes are not one whole
-    record), `wrong_record` (it is of another URL).
+    Reasons of a Rejection: those of `read_captures`, and `wrong_length` (the bytes are not one
+    whole record), `wrong_record` (it is of another URL).
     """
     items = list(
         read_captures(io.BytesIO(data), max_payload_bytes=max_payload_bytes, index_digest=digest)
     )
     if not items:
-        return Rejected(url, "wrong_record", offset, "it is no page")
+        return Rejection(url, "wrong_record", offset, "it is no page")
     item = items[0]
-    if isinstance(item, Rejected):
+    if isinstance(item, Rejection):
         reason = "bad_record" if item.reason == "not_a_warc" else item.reason
         return item._replace(url=url, reason=reason, offset=offset)
     if item.offset != 0 or item.length != len(data):
         detail = f"a record has bytes {item.offset} to {item.offset + item.length} of {len(data)}"
-        return Rejected(url, "wrong_length", offset, detail)
+        return Rejection(url, "wrong_length", offset, detail)
     if not _same(item.url, url):
-        return Rejected(url, "wrong_record", offset, f"it is of {item.url}")
+        return Rejection(url, "wrong_record", offset, f"it is of {item.url}")
     return item._replace(offset=offset)
 
 

@@ -8,13 +8,13 @@ records that follow each other for longer than that are records of the file.
 from typing import BinaryIO
 
 from wikisum.crawl.errors import BadRecord
-from wikisum.crawl.warc.headers import STARTS, read_head
+from wikisum.crawl.warc.headers import STARTS, read_header
 from wikisum.crawl.warc.members import MemberReader
 
 CERTAIN_BYTES = 1 << 18
 
 
-def next_border(
+def next_split(
     raw: BinaryIO, first: int, before: int | None = None, certain_bytes: int = CERTAIN_BYTES
 ) -> int | None:
     """The offset of a record in [first, before) where a part of the file may begin, or None.
@@ -59,7 +59,7 @@ def _is_whole_record(reader: MemberReader) -> bool:
     if not reader.at_start():
         return False
     try:
-        head = read_head(reader, True)
+        head = read_header(reader, True)
     except BadRecord:
         return False
     is_whole = reader.skip(head.length) == head.length
@@ -67,7 +67,7 @@ def _is_whole_record(reader: MemberReader) -> bool:
     return is_whole and not reader.peek(1) and reader.fault is None
 
 
-def records_of(
+def records_between(
     raw: BinaryIO, first: int, before: int | None, certain_bytes: int = CERTAIN_BYTES
 ) -> tuple[int, int | None] | None:
     """[start, end) of the records that fall to bytes [first, before) of a file, or None.
@@ -75,10 +75,10 @@ def records_of(
     Of shares that follow each other from 0 to None, each record falls to just one. All of a file
     that has no borders falls to the first. Leaves the stream at its beginning.
     """
-    start = first and next_border(raw, first, before, certain_bytes)
+    start = first and next_split(raw, first, before, certain_bytes)
     if start is None:
         return None
-    end = None if before is None else next_border(raw, before, None, certain_bytes)
+    end = None if before is None else next_split(raw, before, None, certain_bytes)
     if first or before is not None:
         raw.seek(0)
     return start, end

@@ -19,7 +19,7 @@ from wikisum.crawl.http import (
     unchunk,
 )
 from wikisum.crawl.warc.digests import is_digest_of
-from wikisum.crawl.warc.headers import MAX_HEAD_BYTES, PAGES, STARTS, Head, read_head
+from wikisum.crawl.warc.headers import MAX_HEADER_BYTES, PAGES, STARTS, RecordHeader, read_header
 from wikisum.crawl.warc.members import MemberReader
 
 
@@ -43,7 +43,7 @@ class Capture(NamedTuple):
     fetched_at: str
 
 
-class Rejected(NamedTuple):
+class Rejection(NamedTuple):
     """A record that is no usable page, or a lost span of the file (its `url` may be None)."""
 
     url: str | None
@@ -63,28 +63,28 @@ def read_captures(
     index_digest: str | None = None,
     start: int = 0,
     end: int | None = None,
-) -> Iterator[Capture | Rejected]:
+) -> Iterator[Capture | Rejection]:
     """The wanted pages of a file in order, and all that is wrong with it.
 
     Records of other kinds and unwanted ones are passed over silently, but not damage to the file.
     Payloads are held against their digests only if that of an index is given.
-    Reasons of a Rejected: `http_status_NNN`, `not_html`, `not_a_response`, `revisit`,
+    Reasons of a Rejection: `http_status_NNN`, `not_html`, `not_a_response`, `revisit`,
     `truncated_record`, `bad_record`, `bad_encoding`, `page_too_large`, `wrong_digest`,
     `not_a_warc`.
-    With `start` or `end`, only of the records in [start, end) of the file, as `records_of` gives
-    them. A `raw` that cannot seek will do unless there is a `start`; nothing is raised but what it
-    raises.
+    With `start` or `end`, only of the records in [start, end) of the file, as `records_between`
+    gives them. A `raw` that cannot seek will do unless there is a `start`; nothing is raised but
+    what it raises.
     """
     reader = MemberReader(raw, STARTS)
     if start and reader.next_part():
         reader.found_start = reader.go_to(start) == start
-    first_fault: Rejected | None = None
+    first_fault: Rejection | None = None
     while reader.next_part():
         if end is not None and (reader.file_offset() or 0) >= end:
             reader.found_start = True
             break
         for item in _records(reader, wanted, max_payload_bytes, index_digest):
-            if not reader.found_start and isinstance(item, Rejected):
+            if not reader.found_start and isinstance(item, Rejection):
                 first_fault = first_fault or item
                 continue
             if first_fault:
@@ -95,19 +95,19 @@ def read_captures(
         yield first_fault
     elif not reader.found_start:
         detail = first_fault.detail if first_fault else "it is empty"
-        yield Rejected(None, "not_a_warc", 0, f"no record is found: {detail}")
+        yield Rejection(None, "not_a_warc", 0, f"no record is found: {detail}")
 
 
 def _records(
     reader: MemberReader, wanted: Callable[[str], bool], most: int, index_digest: str | None
-) -> Iterator[Capture | Rejected]:
+) -> Iterator[Capture | Rejection]:
     """The wanted records of one part, and what is lost of it."""
     reader.skip_blank()
     while reader.peek(1):
         place, offset = reader.position, reader.file_offset()
         is_start = reader.at_start()
         try:
-            head = read_head(reader, is_start)
+            head = read_header(reader, is_start)
         except BadRecord as error:
             if reader.fault is not None and error.reason == "truncated_record":
                 break
@@ -117,7 +117,7 @@ def _records(
         took = head.type in PAGES and wanted(head.url)
         url = head.url if took else None
         start = reader.position
-        block = _read_block(reader, head.length, took and head.length <= most + MAX_HEAD_BYTES)
+        block = _read_block(reader, head.length, took and head.length <= most + MAX_HEADER_BYTES)
         is_cut = reader.position - start < head.length
         reader.skip_blank()
         at_end = not reader.peek(1)
@@ -133,9 +133,9 @@ def _records(
         if is_cut or not (at_end or reader.at_start()):
             found = reader.seek_start(start)
         if is_cut:
-            yield Rejected(url, "truncated_record", place, "it ends early")
+            yield Rejection(url, "truncated_record", place, "it ends early")
         elif found < here:
-            yield Rejected(url, "bad_record", place, "another record begins in it")
+            yield Rejection(url, "bad_record", place, "another record begins in it")
         elif took:
             yield _page(head, block, place, size, most, index_digest)
         if found > here:
@@ -152,7 +152,7 @@ def _read_block(reader: MemberReader, length: int, is_held: bool) -> bytes | Non
     return None
 
 
-def _damage(reader: MemberReader, fault: BadRecord, offset: int, url: str | None) -> Rejected:
+def _damage(reader: MemberReader, fault: BadRecord, offset: int, url: str | None) -> Rejection:
     """What is lost from where decompression broke down to the next member, which comes next."""
     lost = reader.recover() - (fault.offset or 0)
     return _lost(offset, fault.reason, str(fault), lost)._replace(url=url)
@@ -162,15 +162,20 @@ def _either(offset: int | None, position: int) -> int:
     return position if offset is None else offset
 
 
-def _lost(offset: int, reason: str, detail: str, lost_bytes: int) -> Rejected:
-    return Rejected(None, reason, offset, f"{detail}; {lost_bytes} bytes are lost")
+def _lost(offset: int, reason: str, detail: str, lost_bytes: int) -> Rejection:
+    return Rejection(None, reason, offset, f"{detail}; {lost_bytes} bytes are lost")
 
 
 def _page(
-    head: Head, block: bytes | None, offset: int, length: int, most: int, index_digest: str | None
-) -> Capture | Rejected:
-    def reject(reason: str, detail: str) -> Rejected:
-        return Rejected(head.url, reason, offset, detail)
+    head: RecordHeader,
+    block: bytes | None,
+    offset: int,
+    length: int,
+    most: int,
+    index_digest: str | None,
+) -> Capture | Rejection:
+    def reject(reason: str, detail: str) -> Rejection:
+        return Rejection(head.url, reason, offset, detail)
 
     if head.type == "revisit":
         return reject("revisit", "its body is in another record")
@@ -187,7 +192,7 @@ def _page(
 
 
 def _capture(
-    head: Head, block: bytes, offset: int, length: int, most: int, index_digest: str | None
+    head: RecordHeader, block: bytes, offset: int, length: int, most: int, index_digest: str | None
 ) -> Capture:
     """Raises BadRecord."""
     told = head.headers.get("content-type", "")

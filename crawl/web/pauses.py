@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-LONGEST_PAUSE_SECONDS = 60.0
+MAX_PAUSE_SECONDS = 60.0
 
 
 def retry_after_seconds(value: str | None, now: datetime) -> float | None:
@@ -32,5 +32,5 @@ def pause_seconds(
     Never less than the server asked for. `random` gives numbers in [0, 1).
     """
     doubled = first_seconds * 2.0 ** min(failures - 1, 30)
-    pause = min(doubled, LONGEST_PAUSE_SECONDS) * (0.5 + 0.5 * random())
+    pause = min(doubled, MAX_PAUSE_SECONDS) * (0.5 + 0.5 * random())
     return pause if asked_seconds is None else max(pause, asked_seconds)

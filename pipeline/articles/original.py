@@ -18,7 +18,7 @@ from wikisum.crawl.original.wikisum_files import (
     shard_of,
     split_of_shard,
 )
-from wikisum.crawl.titles import article_id, normalise_title, split_of
+from wikisum.crawl.titles import article_id, normalize_title, split_of
 from wikisum.crawl.urls import canonical_urls
 from wikisum.pipeline.articles.shard import is_full, is_selected, write_article
 from wikisum.pipeline.engine import files
@@ -126,7 +126,7 @@ class ReadWikisum:
         if not is_selected(content.title, self.settings):
             part.counts["skipped_not_selected"] += 1
             return
-        title = normalise_title(content.title)
+        title = normalize_title(content.title)
         identity = article_id(title)
         if not content.lead:
             detail = f"{title} has no text in its first section"

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from wikisum.crawl.titles import normalise_title
+from wikisum.crawl.titles import normalize_title
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import PartWriter
 from wikisum.pipeline.options import ArticleSettings
@@ -13,12 +13,12 @@ from wikisum.pipeline.records import Article
 def _titles(path: str) -> frozenset[str]:
     with files.open_input(path) as raw:
         lines = raw.read().decode("utf-8", "replace").splitlines()
-    return frozenset(normalise_title(line) for line in lines if line.strip())
+    return frozenset(normalize_title(line) for line in lines if line.strip())
 
 
 def is_selected(title: str, settings: ArticleSettings) -> bool:
     """Whether the settings take an article of that title."""
-    return not settings.titles or normalise_title(title) in _titles(settings.titles)
+    return not settings.titles or normalize_title(title) in _titles(settings.titles)
 
 
 def is_full(part: PartWriter, settings: ArticleSettings) -> bool:

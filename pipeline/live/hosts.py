@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from wikisum.crawl.errors import BadRecord, BadUrl
 from wikisum.crawl.http import decode_body
-from wikisum.crawl.web.pauses import LONGEST_PAUSE_SECONDS, pause_seconds, retry_after_seconds
+from wikisum.crawl.web.pauses import MAX_PAUSE_SECONDS, pause_seconds, retry_after_seconds
 from wikisum.crawl.web.robots import MAX_REDIRECTS, MAX_ROBOTS_BYTES, Robots, robots_of
 from wikisum.crawl.web.targets import Target, redirect_target
 from wikisum.pipeline.live.client import Exchange, NotFetched, WebClient
@@ -118,7 +118,7 @@ class Hosts:
             asked = retry_after_seconds(answer.header("retry-after"), datetime.now(UTC))
             first = max(self._settings.delay_seconds, delay)
             pause = pause_seconds(attempt, first, asked, random.random)
-            if pause > LONGEST_PAUSE_SECONDS:
+            if pause > MAX_PAUSE_SECONDS:
                 break
             host.free_at = max(host.free_at, time.monotonic() + pause)
         return answer

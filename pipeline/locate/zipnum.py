@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wikisum.crawl.errors import BadAnswer, BadLine, BadRecord
 from wikisum.crawl.index.cdx import MAX_BLOCK_BYTES, block_lines, entries_with
-from wikisum.crawl.index.cluster import Needed, needed_blocks, slice_of
+from wikisum.crawl.index.cluster import BlockLookup, needed_blocks, slice_of
 from wikisum.crawl.index.ranges import Span
 from wikisum.pipeline.locate.keys import Lookup
 from wikisum.pipeline.locate.reader import Answer, IndexReader, IndexSlice, by_key
@@ -24,7 +24,7 @@ def zipnum_answers(task: IndexSlice, reader: IndexReader) -> Iterator[Answer]:
         length = min(length, size - offset)
         return reader.remote.read(path, offset, length) if length > 0 else b""
 
-    def span_of(needed: Needed[Lookup]) -> Span:
+    def span_of(needed: BlockLookup[Lookup]) -> Span:
         block = needed.block
         return Span(f"{folder}/{block.file}", block.offset, block.length)
 

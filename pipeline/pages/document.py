@@ -7,16 +7,16 @@ from wikisum.crawl.html import read_page
 from wikisum.crawl.original.t2t import t2t_drop_reason
 from wikisum.crawl.paragraphs import drop_reason, split_long
 from wikisum.crawl.urls import canonical_url
-from wikisum.crawl.warc.warc import Capture, Rejected
+from wikisum.crawl.warc.warc import Capture, Rejection
 from wikisum.pipeline.options import PageSettings
 from wikisum.pipeline.records import Document, Dropped
 
 
 def make_document(
-    item: Capture | Rejected, file: str, stage: str, settings: PageSettings, counts: Counter[str]
+    item: Capture | Rejection, file: str, stage: str, settings: PageSettings, counts: Counter[str]
 ) -> Document | Dropped:
     """The document of a record of `file`, its paragraphs counted by their fates in `counts`."""
-    if isinstance(item, Rejected):
+    if isinstance(item, Rejection):
         return drop_record(item.url, item.reason, stage, file, item.offset, item.detail)
     try:
         page = read_page(item.payload, item.charset, item.kind, settings.extractor)

@@ -40,9 +40,9 @@ def _document(
 ) -> tuple[Document | Dropped, dict[str, int]]:
     """The document of a capture's bytes, or why there is none, under the URL that is wanted."""
     url, offset = capture.source_url, capture.offset
-    item: warc.Capture | warc.Rejected
+    item: warc.Capture | warc.Rejection
     if isinstance(data, BadAnswer):
-        item = warc.Rejected(url, data.reason, offset, str(data))
+        item = warc.Rejection(url, data.reason, offset, str(data))
     else:
         item = read_record(data, url, offset, capture.digest, settings.max_page_bytes)
     paragraphs: Counter[str] = Counter()

@@ -190,7 +190,7 @@ class Remote:
             try:
                 answer = ask(root)
             except BadAnswer as error:
-                if not error.is_passing:
+                if not error.is_transient:
                     self._roots.note_answer(root)
                     raise
                 failures += 1

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from wikisum.crawl.errors import BadAnswer
-from wikisum.crawl.index.ranges import Joined, Span, join_spans
+from wikisum.crawl.index.ranges import Span, SpanGroup, join_spans
 from wikisum.pipeline.remote.access import Remote
 from wikisum.pipeline.remote.read_ahead import read_ahead
 
@@ -27,7 +27,7 @@ def read_spans(
     had. At most `connections` ranges are being read, and as many wait to be taken.
     """
 
-    def read(joined: Joined[T]) -> list[bytes | BadAnswer]:
+    def read(joined: SpanGroup[T]) -> list[bytes | BadAnswer]:
         spans = [span_of(item) for item in joined.items]
         return _read(remote, joined.span, spans, max_item_bytes)
 
@@ -44,7 +44,7 @@ def _read(
     if isinstance(data, bytes):
         pieces = (data[s.offset - whole.offset : s.end - whole.offset] for s in spans)
         return [p if len(p) <= max_bytes else _too_large(len(p)) for p in pieces]
-    if data.is_passing or len(spans) == 1:
+    if data.is_transient or len(spans) == 1:
         return [data] * len(spans)
     return [_read_one(remote, span, max_bytes) for span in spans]
 

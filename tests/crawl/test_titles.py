@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikisum.crawl.titles import article_id, normalise_title, split_of
+from wikisum.crawl.titles import article_id, normalize_title, split_of
 
 
 @pytest.mark.parametrize(
@@ -19,13 +19,13 @@ from wikisum.crawl.titles import article_id, normalise_title, split_of
     ],
 )
 def test_as_mediawiki(title, normal):
-    assert normalise_title(title) == normal
+    assert normalize_title(title) == normal
 
 
 @given(st.text(st.characters(exclude_characters="&")))
 def test_idempotent(title):
-    once = normalise_title(title)
-    assert normalise_title(once) == once
+    once = normalize_title(title)
+    assert normalize_title(once) == once
 
 
 def test_id_is_of_the_normal_title():

@@ -83,7 +83,7 @@ def naive(firsts: list[str], key: str) -> set[int]:
 @given(WORDS, WORDS, st.integers(1, 5), st.booleans())
 def test_agrees_with_a_plain_search(firsts, wanted, count, is_sparse):
     firsts, wanted = sorted(firsts), sorted(set(wanted))
-    limits = {"WORTH_A_SEARCH_BYTES": 0 if is_sparse else 1 << 20, "SEARCH_BYTES": 40,
+    limits = {"MIN_BYTES_PER_SEARCH": 0 if is_sparse else 1 << 20, "SEARCH_BYTES": 40,
               "PROBE_BYTES": 16}  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         for name, value in limits.items():

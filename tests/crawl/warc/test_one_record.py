@@ -6,14 +6,16 @@ import pytest
 
 from tests.builders import gzipped, warc_record
 from wikisum.crawl.warc.one_record import read_record
-from wikisum.crawl.warc.warc import Capture, Rejected
+from wikisum.crawl.warc.warc import Capture, Rejection
 
 URL = "https://www.a.example/Page"
 BODY = b"<p>A page of its own.</p>"
 DIGEST = base64.b32encode(hashlib.sha1(BODY).digest()).decode()
 
 
-def read(data: bytes, url: str = URL, digest: str = DIGEST, most: int = 1000) -> Capture | Rejected:
+def read(
+    data: bytes, url: str = URL, digest: str = DIGEST, most: int = 1000
+) -> Capture | Rejection:
     return read_record(data, url, 700, digest, most)
 
 
@@ -78,5 +80,5 @@ OTHER = gzipped(warc_record("http://a.example/other", BODY))
 )
 def test_what_is_wrong_is_told_with_the_place(data, reason):
     item = read(data)
-    assert isinstance(item, Rejected)
+    assert isinstance(item, Rejection)
     assert (item.reason, item.offset, item.url) == (reason, 700, URL)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.builders import gzipped, warc_record
 from tests.crawl_packs import PACKS, arc_record
-from wikisum.crawl.warc.split_points import CERTAIN_BYTES, next_border, records_of
+from wikisum.crawl.warc.split_points import CERTAIN_BYTES, next_split, records_between
 from wikisum.crawl.warc.warc import read_captures
 
 SHARE = st.floats(0, 1, exclude_min=True, exclude_max=True)
@@ -31,7 +31,7 @@ def in_parts(data: bytes, shares: list[float], certain_bytes: int = CERTAIN_BYTE
     parts = []
     for first, before in pairwise([*cuts, None]):
         raw = io.BytesIO(data)
-        found = records_of(raw, first, before, certain_bytes)
+        found = records_between(raw, first, before, certain_bytes)
         parts.append(list(read_captures(raw, start=found[0], end=found[1])) if found else [])
     return parts
 
@@ -123,8 +123,8 @@ def test_nested_records_would_pass_for_the_files_own_if_few_were_enough():
     nested = gzipped(*(page(number, 200) for number in range(100, 140)))
     outer = warc_record("http://outer.example/", nested, http_Content_Type="application/gzip")
     data = stored(page(0, 3000), outer, *(page(number, 3000) for number in range(1, 9)))
-    assert next_border(io.BytesIO(data), data.index(nested), None, 500) == data.index(nested)
-    start = next_border(io.BytesIO(data), data.index(nested), None, len(nested))
+    assert next_split(io.BytesIO(data), data.index(nested), None, 500) == data.index(nested)
+    start = next_split(io.BytesIO(data), data.index(nested), None, len(nested))
     assert start == len(stored(page(0, 3000), outer))
 
 
@@ -149,7 +149,7 @@ def test_a_border_needs_sound_records_after_it():
     three = starts[3] - 100  # more than two records have
 
     def border(number: int, before: int | None = None) -> int | None:
-        return next_border(io.BytesIO(data), starts[number], before, three)
+        return next_split(io.BytesIO(data), starts[number], before, three)
 
     assert [border(n) for n in (0, 1, 2, 6, 7)] == [starts[n] for n in (0, 1, 2, 6, 7)]
     assert [border(n) for n in (3, 4, 5)] == [starts[6]] * 3  # the sixth is broken

@@ -14,7 +14,7 @@ from warcio.warcwriter import WARCWriter
 from tests.builders import gzipped, warc_record
 from tests.crawl_packs import BY_RECORD, PACKS, arc_record, zstd_records
 from wikisum.crawl.warc.members import BLOCK_BYTES
-from wikisum.crawl.warc.warc import Capture, Rejected, read_captures
+from wikisum.crawl.warc.warc import Capture, Rejection, read_captures
 
 PAGE = b"<html><p>Hello</p></html>"
 A = warc_record("http://a.example/", PAGE)
@@ -32,7 +32,7 @@ def urls(items: list) -> list:
 
 
 def rejected(items: list) -> list:
-    return [(i.reason, i.offset) for i in items if isinstance(i, Rejected)]
+    return [(i.reason, i.offset) for i in items if isinstance(i, Rejection)]
 
 
 def content(items: list) -> list:
@@ -267,7 +267,7 @@ def test_cuts_anywhere_keep_what_stands_before(name):
         if name in BY_RECORD:
             room = 4 if name == "plain" else 0  # the empty lines after a record may be missing
             assert len(urls(items)) == sum(cut >= end - room for end in ends)
-            assert any(0 <= end - cut <= room for end in ends) or isinstance(items[-1], Rejected)
+            assert any(0 <= end - cut <= room for end in ends) or isinstance(items[-1], Rejection)
 
 
 def test_cuts_of_a_real_file(real_data):

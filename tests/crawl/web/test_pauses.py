@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikisum.crawl.web.pauses import LONGEST_PAUSE_SECONDS, pause_seconds, retry_after_seconds
+from wikisum.crawl.web.pauses import MAX_PAUSE_SECONDS, pause_seconds, retry_after_seconds
 
 NOW = datetime(2024, 2, 24, 12, 0, tzinfo=UTC)
 
@@ -18,7 +18,7 @@ def test_pauses_double_up_to_a_minute():
 def test_a_pause_is_half_to_all_of_it_by_chance(failures, first, chance):
     pause = pause_seconds(failures, first, None, lambda: chance)
     longest = pause_seconds(failures, first, None, lambda: 1.0)
-    assert longest / 2 <= pause <= longest <= LONGEST_PAUSE_SECONDS
+    assert longest / 2 <= pause <= longest <= MAX_PAUSE_SECONDS
 
 
 def test_never_sooner_than_the_server_asks():

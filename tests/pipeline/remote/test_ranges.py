@@ -35,7 +35,7 @@ def client(timeout_seconds: float = 5.0, connections: int = 2) -> RangeClient:
 def fault(call: Callable[[], object]) -> tuple[str, bool]:
     with pytest.raises(BadAnswer) as caught:
         call()
-    return caught.value.reason, caught.value.is_passing
+    return caught.value.reason, caught.value.is_transient
 
 
 def test_the_very_bytes(crawl):
@@ -180,6 +180,6 @@ def test_answers_that_are_none_pass(answer):
     threading.Thread(target=reply, daemon=True).start()
     with listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/f"
-        reason, is_passing = fault(lambda: client().read(url, 0, 5))
-    assert is_passing
+        reason, is_transient = fault(lambda: client().read(url, 0, 5))
+    assert is_transient
     assert reason in ("short_body", "wrong_range", "reset")

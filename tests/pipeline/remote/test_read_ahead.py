@@ -58,15 +58,15 @@ def test_what_the_function_raises_comes_out():
 class Remote:
     """Files in memory; `broken` ranges are answered with an error."""
 
-    def __init__(self, *broken: tuple[int, int], is_passing: bool = False) -> None:
+    def __init__(self, *broken: tuple[int, int], is_transient: bool = False) -> None:
         self.broken = broken
-        self.is_passing = is_passing
+        self.is_transient = is_transient
         self.asked: list[tuple[str, int, int]] = []
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         self.asked.append((path, offset, length))
         if any(offset <= start and start + size <= offset + length for start, size in self.broken):
-            raise BadAnswer("http_500" if self.is_passing else "past_end", "", self.is_passing)
+            raise BadAnswer("http_500" if self.is_transient else "past_end", "", self.is_transient)
         return bytes(length)
 
 
@@ -90,7 +90,7 @@ def test_one_that_spoils_the_range_loses_only_itself():
 
 
 def test_a_fault_that_passes_is_not_asked_about_again():
-    remote = Remote((10, 20), is_passing=True)
+    remote = Remote((10, 20), is_transient=True)
     assert spans_of(remote, (0, 10), (10, 20)) == ["http_500"] * 2
     assert len(remote.asked) == 1
 

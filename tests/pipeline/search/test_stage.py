@@ -13,7 +13,7 @@ from tests.builders import LEAD, dump, gzipped, warc_record
 from tests.conftest import GOLDEN
 from tests.fake_crawl import Faults, served
 from wikisum.crawl.urls import canonical_url, host, is_wikipedia
-from wikisum.crawl.warc.borders import records_of
+from wikisum.crawl.warc.split_points import records_between
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.pages import plan as plan_scan
 from wikisum.pipeline.pages import read_records as crawl_records
@@ -107,8 +107,8 @@ def test_little_memory_and_many_files_give_the_same_bytes(searched, tmp_path, mo
 
 def test_crawl_files_in_parts_give_the_same_bytes(searched, tmp_path, monkeypatch):
     monkeypatch.setattr(plan_scan, "LEAST_BYTES", 20_000)
-    small = functools.partial(records_of, certain_bytes=1_000)
-    monkeypatch.setattr(crawl_records, "records_of", small)
+    small = functools.partial(records_between, certain_bytes=1_000)
+    monkeypatch.setattr(crawl_records, "records_between", small)
     out = tmp_path / "out"
     shutil.copytree(searched, out, ignore=shutil.ignore_patterns("search*", "candidates*"))
     assert main(["search", *WARCS, "--out", str(out), "--workers", "1"]) == 0
