@@ -1,19 +1,33 @@
-"""Wikipedia XML dumps -> pages: plain, gzip, bz2 or zstd, whole or by streams, with flat memory."""
+"""Read the pages of Wikipedia XML dumps: plain, gzip, bz2 or zstd, whole or by streams.
 
-import bz2
+Memory stays flat for any input: see the limits below, each of which costs a page or the rest of
+the file and is reported as a BadArticle.
+"""
+
 import io
 import re
-import zlib
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, BinaryIO, NamedTuple, cast
 from xml.parsers import expat
 
-import zstandard
-
 from wikisum.crawl.errors import BadArticle, BadLine
+from wikisum.crawl.wikipedia.compressed import (
+    BLOCK_BYTES,
+    DecompressedFile,
+    StreamReader,
+    compression_of,
+)
 
 MAX_ARTICLE_CHARS = 10_000_000
-_BLOCK_BYTES = 1 << 18
+MAX_TAG_BYTES = 1 << 20  # of a tag or comment, which expat holds whole
+MAX_DEPTH = 100
+MAX_INDEX_LINE_BYTES = 1 << 12
+_FIELDS = frozenset(("title", "ns", "text"))
+_NAMESPACE = re.compile(r"-?[0-9]{1,9}")
+_OFFSET = re.compile(rb"[0-9]{1,18}")
+_PAGE_END = b"</page>"
+_HELD_BYTES = 64  # held back from the parser: room for the closing tag of the dump
 _BZ2_STREAM = re.compile(rb"BZh[1-9]\x31\x41\x59\x26\x53\x59")
 _FORBIDDEN = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
@@ -32,70 +46,20 @@ class Page(NamedTuple):
     offset: int
 
 
-class _Decompressed(io.RawIOBase):
-    """What a chain of compressed streams holds; a fault is kept until all before it is read."""
-
-    def __init__(self, raw: BinaryIO, head: bytes, kind: str) -> None:
-        self._raw = raw
-        self._input = head
-        self._kind = kind
-        self._decoder = self._new_decoder()
-        self._buffer = b""
-        self._started = False
-        self.fault: str | None = None
-
-    def _new_decoder(self) -> Any:
-        if self._kind == "bz2":
-            return bz2.BZ2Decompressor()
-        if self._kind == "gzip":
-            return zlib.decompressobj(31)
-        return zstandard.ZstdDecompressor().decompressobj()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, target: Any) -> int:
-        while not self._buffer and self.fault is None and self._step():
-            pass
-        data, self._buffer = self._buffer[: len(target)], self._buffer[len(target) :]
-        target[: len(data)] = data
-        return len(data)
-
-    def _step(self) -> bool:
-        """Decompress one block; False at the end."""
-        if not self._input:
-            self._input = self._raw.read(_BLOCK_BYTES)
-            if not self._input:
-                if self._started and not self._decoder.eof:
-                    self.fault = "the compressed file ends early"
-                return False
-        try:
-            self._buffer = self._decoder.decompress(self._input)
-            self._started = True
-            self._input = b""
-            if self._decoder.eof:
-                self._input = self._decoder.unused_data
-                self._decoder, self._started = self._new_decoder(), False
-        except (OSError, EOFError, ValueError, zlib.error, zstandard.ZstdError) as error:
-            self.fault = f"the compressed file is damaged: {error}"
-        return True
-
-
 def open_dump(raw: BinaryIO) -> BinaryIO:
-    """The XML of a dump, by its first bytes: bz2 (one stream or many), gzip, zstd or plain.
+    """Open the XML of a dump that is bz2 (one stream or many), gzip, zstd or plain.
 
-    A damaged or cut file ends early; `read_pages` then tells.
+    A damaged or cut file ends early; `read_pages` then reports it.
     """
-    head = raw.read(_BLOCK_BYTES)
-    kinds = {b"BZh": "bz2", b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-    for magic, kind in kinds.items():
-        if head.startswith(magic):
-            return cast(BinaryIO, _Decompressed(raw, head, kind))
-    return cast(BinaryIO, _Plain(raw, head))
+    head = raw.read(BLOCK_BYTES)
+    kind = compression_of(head)
+    if kind is None:
+        return cast(BinaryIO, _Plain(raw, head))
+    return cast(BinaryIO, DecompressedFile(raw, head, kind))
 
 
 class _Plain(io.RawIOBase):
-    """The head that was read, then the rest."""
+    """A file whose first bytes were read already."""
 
     def __init__(self, raw: BinaryIO, head: bytes) -> None:
         self._raw = raw
@@ -112,30 +76,48 @@ class _Plain(io.RawIOBase):
 
 
 class _PageParser:
-    """Expat handlers that collect pages; entities of a dump's own making are refused."""
+    """Expat handlers that collect pages; a dump that declares entities is refused.
 
-    def __init__(self, offset: int | None) -> None:
+    `is_over` is True in the middle of a page whose text exceeds the limit. The page was reported
+    by then, and the caller must skip to its end and `restart` there.
+    """
+
+    def __init__(self, stream_offset: int | None) -> None:
+        self._stream_offset = stream_offset
+        self._offset = 0  # of the current page
+        self._root = ""
+        self.pages: list[Page | BadArticle] = []
+        self.has_root = False
+        self.language: str | None = None
+        self._begin(0)
+
+    def _begin(self, start: int) -> None:
+        """Set up a parser for XML that begins at byte `start` of the dump."""
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._text
         self._parser.EntityDeclHandler = self._entity
-        self._stream_offset = offset
+        self._start_byte = start
         self._path: list[str] = []
         self._kept: list[str] = []
         self._kept_chars = 0
         self._fields: dict[str, str] = {}
-        self._offset = 0
-        self.pages: list[Page | BadArticle] = []
-        self.has_root = False
-        self.language: str | None = None
+        self.is_over = False
+
+    def restart(self, start: int) -> None:
+        """Go on behind the end of a page, at byte `start`, as if the dump began there."""
+        root = f"<{self._root}>".encode()
+        self._begin(start - len(root))
+        self.feed(root)
 
     @property
     def byte_offset(self) -> int:
-        return self._parser.CurrentByteIndex
+        return self._start_byte + self._parser.CurrentByteIndex
 
     def feed(self, data: bytes, last: bool = False) -> None:
+        """Raises ExpatError or BadArticle."""
         self._parser.Parse(data, last)
 
     def _entity(self, *_: object) -> None:
@@ -143,10 +125,12 @@ class _PageParser:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if not self._path:
-            self.has_root = name in ("mediawiki", "fragment")
-            self.language = attributes.get("xml:lang")
+            self._root, self.has_root = name, name in ("mediawiki", "fragment")
+            self.language = self.language or attributes.get("xml:lang")
             if not self.has_root:
-                raise BadArticle("not_a_dump", f"its first element is <{name}>", 0)
+                raise BadArticle("not_a_dump", f"its first element is <{name[:100]}>", 0)
+        if len(self._path) == MAX_DEPTH:
+            raise BadArticle("bad_xml", f"nested over {MAX_DEPTH} deep", self.byte_offset)
         self._path.append(name)
         self._kept, self._kept_chars = [], 0
         if name == "page":
@@ -156,40 +140,47 @@ class _PageParser:
             self._fields["redirect"] = attributes.get("title", "")
 
     def _text(self, text: str) -> None:
-        if self._path[-1:] and self._path[-1] in ("title", "ns", "text"):
-            self._kept_chars += len(text)
-            if self._kept_chars <= MAX_ARTICLE_CHARS:
-                self._kept.append(text)
+        if self.is_over or not self._path or self._path[-1] not in _FIELDS:
+            return
+        self._kept_chars += len(text)
+        if self._kept_chars <= MAX_ARTICLE_CHARS:
+            self._kept.append(text)
+            return
+        self._kept, self.is_over = [], True
+        detail = f"{self._fields.get('title', '')[:500]}: over {MAX_ARTICLE_CHARS} characters"
+        self.pages.append(BadArticle("article_too_large", detail, self._page_offset()))
 
     def _end(self, name: str) -> None:
         self._path.pop()
-        if name in ("title", "ns", "text"):
+        if name in _FIELDS:
             self._fields[name] = "".join(self._kept)
-            if self._kept_chars > MAX_ARTICLE_CHARS:
-                self._fields["too_large"] = str(self._kept_chars)
             self._kept = []
         elif name == "page":
-            self.pages.append(self._page())
+            if not self.is_over:
+                self.pages.append(self._page())
+            self.is_over = False
+
+    def _page_offset(self) -> int:
+        return self._offset if self._stream_offset is None else self._stream_offset
 
     def _page(self) -> Page | BadArticle:
-        offset = self._offset if self._stream_offset is None else self._stream_offset
+        offset = self._page_offset()
         title, namespace = self._fields.get("title", ""), self._fields.get("ns", "0").strip()
-        if not title.strip() or not namespace.lstrip("-").isdigit():
-            return BadArticle("bad_page", f"page without a title or namespace: {title!r}", offset)
-        if "too_large" in self._fields:
-            detail = f"{title}: {self._fields['too_large']} characters"
-            return BadArticle("article_too_large", detail, offset)
+        if not title.strip() or not _NAMESPACE.fullmatch(namespace):
+            detail = f"page without a title or namespace: {title[:500]!r}"
+            return BadArticle("bad_page", detail, offset)
         text = self._fields.get("text", "")
         return Page(title, int(namespace), self._fields.get("redirect"), text, offset)
 
 
 def read_pages(xml: BinaryIO) -> Iterator[Page | BadArticle]:
-    """The pages of a dump (as `open_dump` gives it) in order; a fault is the last item.
+    """Yield the pages of a dump (as `open_dump` opens it) in order; a fault is the last item.
 
-    Faults: `empty_file`, `not_a_dump`, `bad_xml`, `truncated_file`. Nothing is raised but OSError.
+    Faults of a page, which cost that page: `bad_page`, `article_too_large`. Faults of the file:
+    `empty_file`, `not_a_dump`, `bad_xml`, `truncated_file`. Raises nothing but OSError.
     """
     parser = _PageParser(None)
-    yield from _parse(parser, iter(lambda: xml.read(_BLOCK_BYTES), b""), lambda: _fault_of(xml))
+    yield from _parse(parser, iter(lambda: xml.read(BLOCK_BYTES), b""), lambda: _fault_of(xml))
 
 
 def _fault_of(xml: BinaryIO) -> str | None:
@@ -201,12 +192,26 @@ def _parse(
 ) -> Iterator[Page | BadArticle]:
     size = 0
     failure: BadArticle | None = None
+    last = b""
     try:
         for block in blocks:
             size += len(block)
+            if parser.is_over:
+                # Expat would take seconds per gigabyte. The text cannot hold the tag unescaped.
+                block = last[1 - len(_PAGE_END) :] + block
+                last = block
+                end = block.find(_PAGE_END)
+                if end < 0:
+                    continue
+                block = block[end + len(_PAGE_END) :]
+                parser.restart(size - len(block))
+            last = block
             parser.feed(_FORBIDDEN.sub(b" ", block))
             yield from parser.pages
             parser.pages.clear()
+            if not parser.is_over and size - parser.byte_offset > MAX_TAG_BYTES:
+                at = parser.byte_offset
+                raise BadArticle("bad_xml", f"a tag of over {MAX_TAG_BYTES} bytes, at {at}", at)
         if size == 0 and not fault():
             failure = BadArticle("empty_file", "the file is empty", 0)
         elif fault() is None:
@@ -218,7 +223,7 @@ def _parse(
         if error.code in (3, 5) or at >= size:  # no element, unclosed token: it just ends
             failure = BadArticle("truncated_file", f"the XML ends early, at byte {size}", size)
         elif not parser.has_root:
-            failure = BadArticle("not_a_dump", f"no XML dump: {error}", at)
+            failure = BadArticle("not_a_dump", f"not an XML dump: {error}", at)
         else:
             failure = BadArticle("bad_xml", f"{error}, at byte {at} of the XML", at)
     yield from parser.pages
@@ -230,46 +235,79 @@ def _parse(
 
 
 def read_streams(raw: BinaryIO, start: int, end: int | None) -> Iterator[Page | BadArticle]:
-    """The pages of the bz2 streams that begin in bytes [start, end) of a multistream dump.
+    """Yield the pages of the bz2 streams that begin in bytes [start, end) of a multistream dump.
 
     Each stream is parsed by itself, so that a damaged one costs its own pages alone.
     """
     raw.seek(start)
     offset = start
-    carry = b""
+    rest = b""
     while end is None or offset < end:
-        decoder = bz2.BZ2Decompressor()
-        used = 0
-        chunks: list[bytes] = []
-        fault = None
-        while not decoder.eof:
-            data = carry or raw.read(_BLOCK_BYTES)
-            carry = b""
-            if not data:
-                if used == 0 and not chunks:
-                    return
-                fault = f"the bz2 stream at byte {offset} ends early"
-                break
-            used += len(data)
-            try:
-                chunks.append(decoder.decompress(data))
-            except (OSError, ValueError, EOFError) as error:
-                fault = f"the bz2 stream at byte {offset} is damaged: {error}"
-                break
-        carry = decoder.unused_data if decoder.eof else b""
-        yield from _fragment(b"".join(chunks), offset, fault)
-        if fault is not None:
-            skipped = next_stream(raw, offset + 1)
-            if skipped is None:
+        stream = StreamReader(raw, "bz2", rest)
+        blocks = stream.blocks()
+        yield from _stream_pages(stream, blocks, offset)
+        for _ in blocks:  # where the XML was bad
+            pass
+        if stream.fault is not None:
+            following = next_stream(raw, offset + 1)
+            if following is None:
                 return
-            offset, carry = skipped, b""
+            offset, rest = following, b""
             raw.seek(offset)
+        elif stream.size == 0:
+            return
         else:
-            offset += used - len(carry)
+            offset, rest = offset + stream.size, stream.rest
+
+
+def _stream_pages(
+    stream: StreamReader, blocks: Iterator[bytes], offset: int
+) -> Iterator[Page | BadArticle]:
+    """The pages of one stream: the head with the site's data, some pages, or the closing tag."""
+
+    def fault() -> str | None:
+        return f"the bz2 stream at byte {offset} {stream.fault}" if stream.fault else None
+
+    xml = _as_document(stream, blocks)
+    first = next(xml, None)
+    if first is None:
+        if detail := fault():
+            yield BadArticle("truncated_file", detail, offset)
+        return
+    for page in _parse(_PageParser(offset), chain([first], xml), fault):
+        if isinstance(page, BadArticle):
+            page.offset = offset
+        yield page
+
+
+def _as_document(stream: StreamReader, blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The XML from the first page on, in a root element of its own; nothing without a page.
+
+    The closing tag of the dump, which may follow the last page, is left out. So the end of what
+    was read is held back until it is known whether the stream ends there.
+    """
+    held = b""
+    for block in blocks:
+        held += block
+        begin = held.find(b"<page>")
+        if begin >= 0:
+            held = b"<fragment>" + held[begin:]
+            break
+        held = held[-len(b"<page") :]
+    else:
+        return
+    for block in chain([b""], blocks):
+        held += block
+        yield held[:-_HELD_BYTES]
+        held = held[-_HELD_BYTES:]
+    if stream.fault is not None:
+        yield held
+    else:
+        yield held.rstrip().removesuffix(b"</mediawiki>") + b"</fragment>"
 
 
 def next_stream(raw: BinaryIO, start: int) -> int | None:
-    """Where the next stream of a bz2 file begins, at or after `start`."""
+    """Return the offset of the next stream of a bz2 file at or after `start`, or None."""
     raw.seek(start)
     for offset in _stream_starts(raw, start):
         return offset
@@ -295,22 +333,26 @@ def _fragment(xml: bytes, offset: int, fault: str | None) -> Iterator[Page | Bad
 
 
 def index_offsets(index: BinaryIO) -> list[int]:
-    """The distinct offsets of a multistream index (`offset:id:title` lines), in order.
+    """Return the distinct offsets of a multistream index (`offset:id:title` lines), in order.
 
-    Raises BadLine naming the first line that is none.
+    Raises BadLine naming the first malformed line, or the damage of a compressed index.
     """
     offsets: list[int] = []
-    for number, line in enumerate(io.BufferedReader(cast(io.RawIOBase, open_dump(index))), 1):
+    opened = open_dump(index)
+    reader = io.BufferedReader(cast(io.RawIOBase, opened))
+    for number, line in enumerate(iter(lambda: reader.readline(MAX_INDEX_LINE_BYTES), b""), 1):
         offset = line.partition(b":")[0]
-        if not offset.isdigit() or line.count(b":") < 2:
-            raise BadLine("bad_line", f"line {number} of the index is no offset:id:title")
+        if not _OFFSET.fullmatch(offset) or line.count(b":") < 2:
+            raise BadLine("bad_line", f"line {number} of the index is not offset:id:title")
         if not offsets or int(offset) != offsets[-1]:
             offsets.append(int(offset))
+    if fault := _fault_of(opened):
+        raise BadLine("bad_line", fault)
     return sorted(set(offsets))
 
 
 def bz2_stream_offsets(raw: BinaryIO) -> list[int]:
-    """Where the streams of a bz2 file begin, found by their magic number at byte boundaries."""
+    """Return the offsets of a bz2 file's streams, found by their magic number."""
     return list(_stream_starts(raw, 0))
 
 
@@ -326,7 +368,7 @@ def _stream_starts(raw: BinaryIO, offset: int) -> Iterator[int]:
 
 
 def dump_language(xml: BinaryIO) -> str | None:
-    """The `xml:lang` of a dump's root, or None."""
+    """Return the `xml:lang` of a dump's root, or None."""
     parser = _PageParser(None)
     try:
         parser.feed(xml.read(4096))

@@ -1,13 +1,18 @@
 import bz2
 import gzip
 import io
+import tracemalloc
 
 import pytest
 import zstandard
 
 from tests.builders import dump
 from wikisum.crawl.errors import BadArticle, BadLine
+from wikisum.crawl.wikipedia import dump as dump_module
 from wikisum.crawl.wikipedia.dump import (
+    MAX_ARTICLE_CHARS,
+    MAX_DEPTH,
+    MAX_TAG_BYTES,
     Page,
     bz2_stream_offsets,
     dump_language,
@@ -100,6 +105,83 @@ def test_index_gives_distinct_offsets():
     assert index_offsets(io.BytesIO(bz2.compress(lines))) == [635, 16113]
     with pytest.raises(BadLine, match="line 2"):
         index_offsets(io.BytesIO(b"635:10:A\nnonsense\n"))
+
+
+def test_a_damaged_or_endless_index_is_refused():
+    lines = b"".join(b"%d:1:A\n" % n for n in range(5000))
+    with pytest.raises(BadLine, match="ends early"):
+        index_offsets(io.BytesIO(bz2.compress(lines)[:-20]))
+    with pytest.raises(BadLine, match="line 1 "):
+        index_offsets(io.BytesIO(b"9" * 5000 + b":1:A\n"))
+    with pytest.raises(BadLine, match="line 1 "):
+        index_offsets(io.BytesIO(bz2.compress(b"x" * 5_000_000)))
+
+
+@pytest.mark.parametrize(
+    ("pack", "text"),
+    [(pack, b"a") for pack in (bz2.compress, gzip.compress, zstandard.compress)]
+    + [(bytes, text) for text in (b"a", b"&amp;", "ü".encode())],
+)
+def test_a_page_that_is_a_bomb_costs_itself_alone_and_no_memory(pack, text, monkeypatch):
+    monkeypatch.setattr(dump_module, "MAX_ARTICLE_CHARS", 100_000)
+    three = dump(("One", "text one"), ("Two", "@"), ("Three", "text three"))
+    data = pack(three.replace(b"@", text * (40_000_000 // len(text))))
+    assert reasons_and_peak(lambda: read_pages(open_dump(io.BytesIO(data)))) == BOMB_OUTCOME
+    if pack is bz2.compress:
+        assert reasons_and_peak(lambda: read_streams(io.BytesIO(data), 0, None)) == BOMB_OUTCOME
+
+
+BOMB_OUTCOME = (["One", "article_too_large", "Three"], True)
+
+
+def reasons_and_peak(read) -> tuple[list[str], bool]:
+    """The title, or the reason, of each page; and whether little memory was held."""
+    tracemalloc.start()
+    found = [getattr(item, "reason", None) or item.title for item in read()]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return found, peak < 30_000_000
+
+
+def test_offsets_count_what_was_skipped():
+    three = dump(("One", "text one"), ("Two", "@"), ("Three", "text three"))
+    data = three.replace(b"@", b"x" * (MAX_ARTICLE_CHARS + 5_000_000))
+    assert [p.offset for p in pages_of(data)] == [
+        data.index(b"<page><title>" + name) for name in (b"One", b"Two", b"Three")
+    ]
+
+
+def test_a_page_of_the_largest_size_is_kept():
+    for size, kept in ((MAX_ARTICLE_CHARS, True), (MAX_ARTICLE_CHARS + 1, False)):
+        (page,) = pages_of(dump(("One", "x" * size)))
+        assert isinstance(page, Page) == kept
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        b"<page a='" + b"x" * 40_000_000 + b"'></page>",
+        b"<!--" + b"x" * 40_000_000 + b"-->",
+        b"<a>" * 1_000_000,
+    ],
+)
+def test_huge_and_nested_tags_end_the_file(bomb):
+    data = TWO.replace(b"<page><title>Two", bomb + b"<page><title>Two")
+    found, is_small = reasons_and_peak(lambda: read_pages(open_dump(io.BytesIO(data))))
+    assert (found, is_small) == (["One", "bad_xml"], True)
+
+
+def test_the_limits_of_tags_are_wide_enough():
+    for within in (b"<a>" * (MAX_DEPTH - 1) + b"</a>" * (MAX_DEPTH - 1),
+                   b"<!--" + b"x" * (MAX_TAG_BYTES - 300_000) + b"-->"):  # fmt: skip
+        assert len(pages_of(TWO.replace(b"</mediawiki>", within + b"</mediawiki>"))) == 2
+
+
+@pytest.mark.parametrize("namespace", ["²", "9" * 10_000, "", "x", "--1", "1 2"])
+def test_a_namespace_that_is_not_a_number_costs_its_page(namespace):
+    data = TWO.replace(b"<ns>0</ns>", f"<ns>{namespace}</ns>".encode(), 1)
+    bad, good = pages_of(data)
+    assert (bad.reason, good.title) == ("bad_page", "Two")
 
 
 def test_real_dump_is_read_whole(real_data):
