@@ -317,7 +317,7 @@ def test_the_report_tells_of_it(server, tmp_path, capsys):
         (["--warcs", "x", "--allow-private"], "--allow-private goes with --live"),
         (["--live", "--contact", "x@y.example", "--live-attempts", "0"], "--live-attempts must"),
         ([], "or the web (--live)"),
-        (["--crawl", "X", "--date", "someday"], "--date: no date: 'someday'"),
+        (["--crawl", "X", "--date", "someday"], "--date: not a date: 'someday'"),
     ],
 )
 def test_wrong_calls(flags, message, tmp_path, capsys):

@@ -1,7 +1,7 @@
-"""Crawl indexes: lines of ZipNum CDX files and of their cluster.idx; which capture is best.
+"""Lines of crawl indexes (ZipNum CDX and cluster.idx), and which capture of a page is best.
 
-An index has a line a capture, sorted by the key of its URL (SURT): key, time stamp, JSON. The lines
-are kept in gzip members of some thousands, blocks; cluster.idx has a line a block.
+An index has one line per capture, sorted by the key of its URL (SURT): key, time stamp, JSON. The
+lines are kept in gzip members of some thousands, called blocks; cluster.idx has one line per block.
 """
 
 import json
@@ -9,22 +9,27 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 from wikisum.crawl.errors import BadLine, BadRecord
 from wikisum.crawl.http import check_type
 
 MAX_BLOCK_BYTES = 64 << 20
+MAX_OFFSET = 1 << 50
 _STAMP = re.compile(r"\d{4,14}", re.ASCII)
+_STATUS = re.compile(r"\d{3}", re.ASCII)
+_COUNT = re.compile(r"\d{1,16}", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _HTML = ("text/html", "application/xhtml+xml")
 
 
 class Entry(NamedTuple):
-    """A capture as an index tells it; `timestamp` has 14 digits, `status` is 0 where none is told.
+    """A capture as an index describes it.
 
-    `offset` and `length` are bytes of its record in the file `filename`, relative to the crawl's
-    root; `redirect` is the address that it sends to.
+    `timestamp` has 14 digits; `status` is 0 where it is unknown. The record is `length` bytes at
+    `offset` of the file `filename`, relative to the crawl's root. `redirect` is the address that a
+    redirect leads to.
     """
 
     surt: str
@@ -42,7 +47,7 @@ class Entry(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A line of cluster.idx: the key of the first capture in bytes of the index file `file`."""
+    """A line of cluster.idx: the first key of the block, and its bytes in the index file `file`."""
 
     surt: str
     file: str
@@ -51,62 +56,101 @@ class Block(NamedTuple):
 
 
 def parse_block(line: bytes) -> Block:
-    """The block of a line of cluster.idx; columns after the fourth may be there. Raises BadLine."""
+    """Parse a line of cluster.idx; columns after the fourth are ignored. Raises BadLine."""
     try:
         key, file, offset, length, *_ = line.decode("utf-8", "surrogateescape").split("\t")
-        block = Block(key.split(" ")[0], file, int(offset), int(length))
+        block = Block(key.split(" ")[0], file, _count(offset), _count(length))
+        _check_place(block.file, block.offset, block.length)
     except ValueError as error:
-        raise BadLine("bad_index", f"no line of a cluster.idx: {line[:100]!r}") from error
-    if block.offset < 0 or block.length <= 0:
-        raise BadLine("bad_index", f"no place of a block: {line[:100]!r}")
+        detail = f"not a line of a cluster.idx: {line[:100]!r}: {error}"
+        raise BadLine("bad_index", detail) from error
     return block
 
 
 def parse_entry(line: bytes) -> Entry:
-    """The capture of a CDX line with JSON; fields that it does not know may be there.
-
-    Raises BadLine.
-    """
+    """Parse a CDX line with JSON; unknown fields are ignored. Raises BadLine."""
     surt, _, rest = line.decode("utf-8", "surrogateescape").partition(" ")
-    timestamp, _, told = rest.partition(" ")
-    return entry_of(surt, timestamp, told)
+    timestamp, _, fields = rest.partition(" ")
+    return _entry(surt, timestamp, _json_object(fields))
 
 
 def parse_server_line(line: bytes) -> Entry:
-    """The capture of a line of JSON as CDX servers give it. Raises BadLine."""
-    try:
-        plain = json.loads(line)
-        surt, timestamp = str(plain["urlkey"]), str(plain["timestamp"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise BadLine("bad_index", f"no answer of a CDX server: {line[:100]!r}") from error
-    return entry_of(surt, timestamp, line.decode("utf-8", "replace"))
+    """Parse a line of JSON as CDX servers give it. Raises BadLine."""
+    fields = _json_object(line.decode("utf-8", "replace"))
+    surt, timestamp = fields.get("urlkey"), fields.get("timestamp")
+    if not isinstance(surt, str) or not isinstance(timestamp, str):
+        raise BadLine("bad_index", f"not a line of a CDX server: {line[:100]!r}")
+    return _entry(surt, timestamp, fields)
 
 
-def entry_of(surt: str, timestamp: str, told: str) -> Entry:
-    """The capture with this key and time of which the index tells this JSON. Raises BadLine."""
+def _json_object(text: str) -> dict[str, Any]:
     try:
-        plain = json.loads(told)
-        status = str(plain.get("status", ""))
-        return Entry(
-            surt,
-            timestamp,
-            plain["url"],
-            int(status) if status.isdigit() else 0,
-            plain.get("mime", ""),
-            plain.get("mime-detected", ""),
-            plain.get("digest", ""),
-            int(plain["offset"]),
-            int(plain["length"]),
-            plain["filename"],
-            plain.get("truncated", ""),
-            plain.get("redirect", ""),
+        fields = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadLine("bad_index", f"not a line of an index: {text[:100]!r}: {error}") from error
+    if not isinstance(fields, dict):
+        raise BadLine("bad_index", f"not a line of an index: {text[:100]!r}")
+    return fields
+
+
+def _entry(surt: str, timestamp: str, fields: dict[str, Any]) -> Entry:
+    """The checked capture of an index line. Raises BadLine."""
+    try:
+        status = str(fields.get("status", ""))
+        entry = Entry(
+            surt=surt,
+            timestamp=timestamp,
+            url=fields["url"],
+            status=int(status) if _STATUS.fullmatch(status) else 0,
+            mime=fields.get("mime") or "",
+            mime_detected=fields.get("mime-detected") or "",
+            digest=fields.get("digest") or "",
+            offset=_count(fields["offset"]),
+            length=_count(fields["length"]),
+            filename=fields["filename"],
+            truncated=fields.get("truncated") or "",
+            redirect=fields.get("redirect") or "",
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise BadLine("bad_index", f"no line of an index: {surt[:100]} {told[:100]!r}") from error
+    except (ValueError, KeyError) as error:
+        detail = f"not a line of an index: {surt[:100]!r} {str(fields)[:100]}: {error!r}"
+        raise BadLine("bad_index", detail) from error
+    return checked(entry)
+
+
+def checked(entry: Entry) -> Entry:
+    """The same capture. Raises BadLine if a field has the wrong type or an impossible value."""
+    try:
+        for name, kind in Entry.__annotations__.items():
+            value = getattr(entry, name)
+            if type(value) is not kind:
+                raise ValueError(f"{name} is {str(value)[:100]!r}")
+            if isinstance(value, str):
+                value.encode()  # lone surrogates cannot be stored
+        _check_place(entry.filename, entry.offset, entry.length)
+    except ValueError as error:
+        detail = f"not a line of an index: {str(entry.surt)[:100]!r}: {error}"
+        raise BadLine("bad_index", detail) from error
+    return entry
+
+
+def _count(value: object) -> int:
+    """The value of digits in JSON or text. Raises ValueError."""
+    if type(value) not in (int, str) or not _COUNT.fullmatch(str(value)[:17]):
+        raise ValueError(f"not an offset or length: {str(value)[:100]!r}")
+    return int(str(value))
+
+
+def _check_place(file: str, offset: int, length: int) -> None:
+    """Raises ValueError unless these bytes may lie in a file below the crawl's root."""
+    if not 0 <= offset <= MAX_OFFSET or not 0 < length <= MAX_OFFSET:
+        raise ValueError(f"impossible byte range: {offset}, {length}")
+    segments = file.replace("\\", "/").split("/")
+    if not file or not segments[0] or ".." in segments or ":" in file or _CONTROL.search(file):
+        raise ValueError(f"not a path below the root of the crawl: {file[:100]!r}")
 
 
 def block_lines(data: bytes) -> bytes:
-    """The lines of a block, decompressed. Raises BadRecord (`bad_index`) for damage."""
+    """Decompress the lines of a block. Raises BadRecord (`bad_index`) for damage."""
     decoder = zlib.decompressobj(31)
     try:
         lines = decoder.decompress(data, MAX_BLOCK_BYTES)
@@ -118,25 +162,25 @@ def block_lines(data: bytes) -> bytes:
 
 
 def entries_with(lines: bytes, surts: Iterable[str]) -> Iterator[tuple[str, Entry | BadLine]]:
-    """(key, capture) for those that have one of the keys, given in order; bad lines as values.
+    """Yield (key, capture or error) for each line that has one of the keys, given in order.
 
-    Searches instead of splitting: a block has thousands of lines, and few of them are wanted.
+    Searches instead of splitting: a block has thousands of lines, of which few are wanted.
     """
     lines = b"\n" + lines
-    place = 0
+    position = 0
     for surt in surts:
-        head = b"\n" + surt.encode("utf-8", "surrogateescape") + b" "
-        while (found := lines.find(head, place)) >= 0:
+        line_start = b"\n" + surt.encode("utf-8", "surrogateescape") + b" "
+        while (found := lines.find(line_start, position)) >= 0:
             end = lines.find(b"\n", found + 1)
-            place = end if end >= 0 else len(lines)
+            position = end if end >= 0 else len(lines)
             try:
-                yield surt, parse_entry(lines[found + 1 : place])
+                yield surt, parse_entry(lines[found + 1 : position])
             except BadLine as error:
                 yield surt, error
 
 
 def drop_reason(entry: Entry) -> str | None:
-    """Why a capture is no page, as reading its record would tell, or None."""
+    """Return why a capture is not a page, as reading its record would show, or None."""
     if entry.mime == "warc/revisit":
         return "revisit"
     if entry.truncated:
@@ -151,7 +195,7 @@ def drop_reason(entry: Entry) -> str | None:
 
 
 def redirect_target(entry: Entry) -> str | None:
-    """The address that a redirect sends to, or None."""
+    """Return the address that a redirect leads to, or None."""
     if not 300 <= entry.status < 400 or not entry.redirect:
         return None
     try:
@@ -161,9 +205,10 @@ def redirect_target(entry: Entry) -> str | None:
 
 
 def parse_date(text: str) -> float:
-    """Seconds since 1970 of a date (`2024`, `2024-02`, `2024-02-24`) or of a 4 to 14 digit stamp.
+    """Return the seconds since 1970 of a date (`2024-02-24`, `2024-02`, `2024`) or time stamp.
 
-    What is left out counts as its least value. Raises ValueError.
+    A time stamp has 4 to 14 digits. Parts that are left out count as their least value. Raises
+    ValueError.
     """
     digits = text.replace("-", "")
     whole = digits + "00000101000000"[len(digits) :]
@@ -172,13 +217,13 @@ def parse_date(text: str) -> float:
             raise ValueError("not 4 to 14 digits")
         return datetime.strptime(whole, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
     except ValueError as error:
-        raise ValueError(f"no date: {text!r}") from error
+        raise ValueError(f"not a date: {text!r}") from error
 
 
 def preference(entry: Entry, date: float | None) -> tuple[bool, float, str, int]:
-    """A key that sorts captures, the best first: HTML, then newest, or nearest to `date`.
+    """Sort key that puts the best capture first: HTML, then the newest or nearest to `date`.
 
-    `date` is in seconds since 1970. Ties go by place, so that the order is always the same.
+    `date` is in seconds since 1970. Ties are broken by file and offset, so the order is stable.
     """
     try:
         time = parse_date(entry.timestamp)

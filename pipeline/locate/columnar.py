@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from wikisum.crawl.errors import BadAnswer, BadRecord
-from wikisum.crawl.index.cdx import Entry
+from wikisum.crawl.errors import BadAnswer, BadLine, BadRecord
+from wikisum.crawl.index.cdx import Entry, checked
 from wikisum.pipeline.locate.reader import Answer, IndexReader, IndexSlice, by_key
 from wikisum.pipeline.remote.access import Remote
 
@@ -108,8 +108,12 @@ def _file_answers(raw: _Ranges, reader: IndexReader) -> Iterator[Answer]:
             continue
         answers = {surt: Answer(lookups, [], []) for surt, lookups in by_surt.items()}
         for row in file.read_row_group(group, columns=columns).filter(mask).to_pylist():
-            answers[row[_KEY]].entries.append(_entry(row))
-        yield from (answer for answer in answers.values() if answer.entries)
+            answer = answers[row[_KEY]]
+            try:
+                answer.entries.append(checked(_entry(row)))
+            except BadLine as error:
+                answer.faults.append(error)
+        yield from (answer for answer in answers.values() if answer.entries or answer.faults)
 
 
 def _entry(row: dict[str, Any]) -> Entry:

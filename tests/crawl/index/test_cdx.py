@@ -13,6 +13,7 @@ from wikisum.crawl.index.cdx import (
     parse_block,
     parse_date,
     parse_entry,
+    parse_server_line,
     preference,
     redirect_target,
 )
@@ -64,11 +65,72 @@ def test_a_line_of_the_index():
         b'org,example)/ 2024 {"url": "u", "offset": "x", "length": "1", "filename": "f"}',
         b"org,example)/ 2024 " + b"[" * 100_000,
         b"\xff\xfe 2024 {}",
+        b"\xff\xfe" + LINE,
     ],
 )
-def test_a_line_that_is_none(line):
-    with pytest.raises(BadLine, match="no line of an index"):
+def test_a_malformed_line(line):
+    with pytest.raises(BadLine, match="not a line of an index"):
         parse_entry(line)
+
+
+FIELDS = json.loads(LINE.split(b" ", 2)[2])
+BAD_VALUES = [
+    ("url", None), ("url", 5), ("url", "http://x/\ud800"), ("mime", 5), ("mime", ["text/html"]),
+    ("mime-detected", {"a": 1}), ("digest", 7), ("redirect", [""]), ("truncated", 1),
+    ("offset", -1), ("offset", "-1"), ("offset", 10**30), ("offset", "9" * 10_000), ("offset", "²"),
+    ("offset", 1.5), ("offset", True), ("offset", None), ("length", 0), ("length", 10**30),
+    ("filename", ""), ("filename", None), ("filename", "/etc/passwd"),
+    ("filename", "../../../../etc/passwd"), ("filename", "a/../../x"), ("filename", "a\\..\\x"),
+    ("filename", "file:///etc/passwd"), ("filename", "a\0b"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), BAD_VALUES)
+def test_a_field_of_the_wrong_kind_makes_a_bad_line(name, value):
+    line = b"org,example)/ 2024 " + json.dumps(FIELDS | {name: value}).encode()
+    with pytest.raises(BadLine) as caught:
+        parse_entry(line)
+    assert caught.value.reason == "bad_index"
+    server = FIELDS | {"urlkey": "org,example)/", "timestamp": "2024", name: value}
+    with pytest.raises(BadLine):
+        parse_server_line(json.dumps(server).encode())
+
+
+def test_a_field_that_is_null_counts_as_missing():
+    nulls = dict.fromkeys(("mime", "mime-detected", "digest", "status", "redirect"))
+    parsed = parse_entry(b"org,example)/ 2024 " + json.dumps(FIELDS | nulls).encode())
+    assert (parsed.mime, parsed.mime_detected, parsed.digest, parsed.status) == ("", "", "", 0)
+
+
+@pytest.mark.parametrize("status", ["²", "-", "9" * 5000, "2000", 20, None, [200]])
+def test_an_odd_status_counts_as_unknown(status):
+    line = b"org,example)/ 2024 " + json.dumps(FIELDS | {"status": status}).encode()
+    assert parse_entry(line).status == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"", b"[]", b"5", b"{}", b"[" * 100_000, b'{"urlkey": 5, "timestamp": "2024"}',
+        json.dumps(FIELDS | {"urlkey": "a)/", "timestamp": None}).encode(),
+    ],
+)  # fmt: skip
+def test_a_malformed_line_of_a_server(line):
+    with pytest.raises(BadLine):
+        parse_server_line(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"", b"a)/ 2024\tf\t1", b"a)/ 2024\tf\tx\t5", b"a)/ 2024\tf\t-1\t5",
+        b"a)/ 2024\tf\t1\t0", b"a)/ 2024\t../f\t1\t5", b"a)/ 2024\t/f\t1\t5",
+        b"a)/ 2024\tf\t1\t" + b"9" * 10_000, "a)/ 2024\tf\t1\t²".encode(),
+    ],
+)  # fmt: skip
+def test_a_malformed_line_of_cluster_idx(line):
+    with pytest.raises(BadLine, match=r"not a line of a cluster\.idx"):
+        parse_block(line)
 
 
 def test_a_line_of_cluster_idx_with_columns_to_come():
@@ -158,7 +220,7 @@ def test_ties_do_not_depend_on_the_order():
 
 @pytest.mark.parametrize("text", ["", "x", "202", "2024-13", "2024-02-30", "24", "2024/02"])
 def test_a_date_that_is_none(text):
-    with pytest.raises(ValueError, match="no date"):
+    with pytest.raises(ValueError, match="not a date"):
         parse_date(text)
 
 

@@ -352,7 +352,7 @@ def test_a_block_that_is_damaged_is_no_miss(articles, files, out, tmp_path):
     [
         (["--crawl", "no crawl"], 2, "--crawl must be a name like CC-MAIN-2024-10"),
         (["--crawl", CRAWL, "--crawl", CRAWL], 2, "names a crawl twice"),
-        (["--date", "yesterday"], 2, "no date: 'yesterday'"),
+        (["--date", "yesterday"], 2, "not a date: 'yesterday'"),
         (["--index", "magic"], 2, "--index must be one of"),
         (["--rate", "-1"], 2, "--rate must not be"),
         (["--attempts", "0"], 2, "--attempts must be over 0"),
