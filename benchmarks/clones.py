@@ -26,7 +26,7 @@ import numpy as np
 from wikisum.crawl import clones
 from wikisum.crawl.errors import BadArticle, BadPage, BadUrl
 from wikisum.crawl.html import read_page
-from wikisum.crawl.titles import article_id, normalise_title
+from wikisum.crawl.titles import article_id, normalize_title
 from wikisum.crawl.tokens import terms
 from wikisum.crawl.urls import canonical_url
 from wikisum.crawl.warc.warc import Capture, read_captures
@@ -144,7 +144,7 @@ def collect(data: Path) -> tuple[list[Article], list[Case]]:
     for name in ("search-results-dev.jsonl", "wikigen-search-dev.jsonl"):
         for line in (data / name).read_text().splitlines():
             row = json.loads(line)
-            good = searched.setdefault(normalise_title(row["title"]), [])
+            good = searched.setdefault(normalize_title(row["title"]), [])
             for url in row["urls"]:
                 with contextlib.suppress(BadUrl):
                     good.append(canonical_url(url))
@@ -153,7 +153,7 @@ def collect(data: Path) -> tuple[list[Article], list[Case]]:
         for article in group:
             number = len(articles)
             articles.append(article)
-            wanted = [*article.citations, *searched.get(normalise_title(article.title), [])]
+            wanted = [*article.citations, *searched.get(normalize_title(article.title), [])]
             others = [a for a in group if a is not article]
             cases += copies(number, article, furniture, rng, words)
             cases += honest(number, article, wanted, documents, others, rng)

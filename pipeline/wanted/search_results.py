@@ -6,7 +6,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from wikisum.crawl.errors import BadLine
-from wikisum.crawl.whitespace import encodable
+from wikisum.crawl.whitespace import replace_surrogates
 
 
 class SearchResult(NamedTuple):
@@ -48,11 +48,11 @@ def _results(parsed: dict, file: str, offset: int) -> Iterator[SearchResult]:
     if not parsed:
         raise TypeError("neither title and urls nor article URLs with refs")
     for url, value in parsed.items():
-        title = encodable(unquote(urlsplit(url).path.rpartition("/wiki/")[2]))
+        title = replace_surrogates(unquote(urlsplit(url).path.rpartition("/wiki/")[2]))
         yield SearchResult(file, offset, title, [_text(u) for u in value["refs"]])
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"expected a string, not {value!r:.40}")
-    return encodable(value)
+    return replace_surrogates(value)
