@@ -6,7 +6,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from wikisum.crawl.errors import BadArticle
-from wikisum.crawl.titles import article_id, normalise_title, split_of
+from wikisum.crawl.titles import article_id, normalize_title, split_of
 from wikisum.crawl.wikipedia.dump import (
     Page,
     bz2_stream_offsets,
@@ -142,7 +142,7 @@ class ReadDump:
     def _article(self, page: Page) -> tuple[Article, list[tuple[str, str]]]:
         """The article of a page, and its unusable citations as (URL, reason)."""
         parsed = parse_article(page.title, page.text)
-        title = normalise_title(page.title)
+        title = normalize_title(page.title)
         article = Article(
             id=article_id(title),
             title=title,

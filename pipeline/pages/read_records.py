@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
 from wikisum.crawl.errors import BadAnswer
-from wikisum.crawl.warc.split_points import records_of
-from wikisum.crawl.warc.warc import Capture, Rejected, read_captures
+from wikisum.crawl.warc.split_points import records_between
+from wikisum.crawl.warc.warc import Capture, Rejection, read_captures
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import PartWriter
 from wikisum.pipeline.engine.progress import Ticker
@@ -36,7 +36,7 @@ def read_records(
     max_page_bytes: int,
     access: Access,
     part: PartWriter,
-) -> Iterator[Capture | Rejected]:
+) -> Iterator[Capture | Rejection]:
     """The wanted records of a share, or the reason why a server does not give the file.
 
     A file on a server must be one share. The bytes read count as work of `part`, the requests as
@@ -45,14 +45,14 @@ def read_records(
 
     def read(
         raw: BinaryIO | RemoteFile, start: int = 0, end: int | None = None
-    ) -> Iterator[Capture | Rejected]:
+    ) -> Iterator[Capture | Rejection]:
         reader = cast(BinaryIO, CountingReader(raw, part.ticker))
         return read_captures(reader, wanted, max_page_bytes, start=start, end=end)
 
     file, first, before = share
     if not is_http(file.path):
         with files.open_input(file.path) as raw:
-            if bounds := records_of(files.small_reads(raw), first, before):
+            if bounds := records_between(files.small_reads(raw), first, before):
                 yield from read(raw, *bounds)
         return
     remote = access.remote()
@@ -60,7 +60,7 @@ def read_records(
         with RemoteFile(remote, file.name) as stream:
             yield from read(stream)
     except BadAnswer as error:
-        if error.is_passing:
+        if error.is_transient:
             raise OSError(f"{file.path}: {error}") from error
-        yield Rejected(None, error.reason, 0, str(error))
+        yield Rejection(None, error.reason, 0, str(error))
     part.costs.update(remote.costs)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from wikisum.crawl.errors import BadPage, BadUrl
 from wikisum.crawl.extract.page_fields import read_fields
 from wikisum.crawl.urls import canonical_url, is_wikipedia
-from wikisum.crawl.warc.warc import Capture, Rejected
+from wikisum.crawl.warc.warc import Capture, Rejection
 from wikisum.pipeline.engine.arrays import read_arrays
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
@@ -108,10 +108,10 @@ def read_pages(
 
 
 def _read_page(
-    item: Capture | Rejected, file: str, stage: str, language: str | None, words: WordHashes
+    item: Capture | Rejection, file: str, stage: str, language: str | None, words: WordHashes
 ) -> CrawledPage | Dropped | None:
     """The page, why there is none, or None if it is in another language."""
-    if isinstance(item, Rejected):
+    if isinstance(item, Rejection):
         return drop_record(item.url, item.reason, stage, file, item.offset, item.detail)
     try:
         url = canonical_url(item.url)

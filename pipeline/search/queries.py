@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from wikisum.crawl.titles import article_id, normalise_title
+from wikisum.crawl.titles import article_id, normalize_title
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.arrays import read_arrays, write_arrays
 from wikisum.pipeline.engine.files import InputFile
@@ -54,7 +54,7 @@ def _read(source: QuerySource) -> Iterator[_Entry]:
         return
     with files.open_input(source.path) as raw:
         for line in islice(raw, source.first, source.first + TITLES_PER_PART):
-            if title := normalise_title(line.decode("utf-8", "replace").lstrip("\ufeff")):
+            if title := normalize_title(line.decode("utf-8", "replace").lstrip("\ufeff")):
                 yield _Entry(title, [], [])
 
 
