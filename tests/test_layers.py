@@ -45,7 +45,7 @@ FLOORS = {
     "models": [
         {"configs", "distributed"},
         {"flops", "network"},
-        {"decoder_only"},
+        {"decoder_only", "recurrent"},
         {"data"},
         {"training"},
         {"decoding"},

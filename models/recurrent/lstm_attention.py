@@ -1,0 +1,233 @@
+"""The recurrent baseline of Liu et al. 2018: an LSTM encoder and decoder with attention.
+
+Letters: B examples, L source tokens, S target positions, Y labels, K hypotheses, W width of the
+LSTM, A width of its memory, E width of embeddings, V vocabulary.
+
+The paper cites Bahdanau et al. 2014, whose encoder reads in both directions (`bidirectional`); the
+authors' code (tensor2tensor, `lstm_seq2seq_attention`) reads the reversed source in one direction
+and starts the decoder from the encoder's last state. Both feed the attention vector of a step into
+the next one, and predict from it. The default is what was run, the code. It differs in one point:
+the code lets attention see padding, here it is masked, so that batch mates change nothing.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from wikisum.models.network.loss import Loss, cross_entropy
+
+
+@dataclass(frozen=True)
+class LstmSettings:
+    """Sizes of the LSTMs; the defaults are those of `lstm_attention` in the released code."""
+
+    vocab_size: int = 32_000
+    embedding: int = 128
+    width: int = 128
+    layers: int = 2
+    dropout: float = 0.2
+    bidirectional: bool = False
+    share_embeddings: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "embedding", "width", "layers"):
+            value = getattr(self, name)
+            if value <= 0:
+                raise ValueError(f"--{name.replace('_', '-')} must be over 0, not {value}")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"--dropout must be at least 0 and below 1, not {self.dropout}")
+
+
+class Memory(NamedTuple):
+    """The encoded source: what is mixed [B, L, A], keys [B, L, W], a mask, the last states."""
+
+    value_BLA: Tensor
+    key_BLW: Tensor
+    is_source_BL: Tensor
+    hidden_BXW: Tensor  # X layers
+    cell_BXW: Tensor
+
+
+class Encoder(nn.Module):
+    """LSTMs over the source: reversed and in one direction, or in both."""
+
+    def __init__(self, settings: LstmSettings) -> None:
+        super().__init__()
+        width, layers = settings.width, settings.layers
+        self.is_reversed = not settings.bidirectional
+        self.dropout = nn.Dropout(settings.dropout)
+        self.lstm = nn.LSTM(
+            settings.embedding, width, layers, batch_first=True,
+            dropout=settings.dropout if layers > 1 else 0.0, bidirectional=settings.bidirectional,
+        )  # fmt: skip
+        self.memory_width = width * (2 if settings.bidirectional else 1)
+        self.key = nn.Linear(self.memory_width, width, bias=False)
+        self.bridge = (
+            nn.ModuleList(nn.Linear(2 * width, width) for _ in range(2))
+            if settings.bidirectional
+            else None
+        )
+
+    def forward(self, embedded_BLE: Tensor, is_source_BL: Tensor) -> Memory:
+        """The memory of padded sources, in their own order."""
+        length_B = is_source_BL.sum(1)
+        index_BL = torch.arange(is_source_BL.shape[1], device=length_B.device).expand_as(
+            is_source_BL
+        )
+        if self.is_reversed:  # padding stays behind
+            index_BL = torch.where(is_source_BL, length_B[:, None] - 1 - index_BL, index_BL)
+        read_BLE = self.dropout(_rows_at(embedded_BLE, index_BL))
+        packed = pack_padded_sequence(read_BLE, length_B.cpu(), True, enforce_sorted=False)
+        out, (hidden, cell) = self.lstm(packed)
+        value_BLA, _ = pad_packed_sequence(out, True, total_length=is_source_BL.shape[1])
+        value_BLA = _rows_at(value_BLA, index_BL)
+        states = (self._of_layers(hidden), self._of_layers(cell))
+        if self.bridge is not None:
+            states = torch.tanh(self.bridge[0](states[0])), self.bridge[1](states[1])
+        return Memory(value_BLA, self.key(value_BLA), is_source_BL, *states)
+
+    def _of_layers(self, state_YBW: Tensor) -> Tensor:
+        """[B, X, W] of each layer, both directions side by side."""
+        directions = 1 if self.bridge is None else 2
+        by_layer = state_YBW.view(-1, directions, *state_YBW.shape[1:])
+        return by_layer.permute(2, 0, 1, 3).flatten(2)
+
+
+class DecoderState(NamedTuple):
+    """After some steps: states of each layer [B, K, X, W], the last attention vector [B, K, W]."""
+
+    hidden: Tensor
+    cell: Tensor
+    attention: Tensor
+
+
+class Decoder(nn.Module):
+    """LSTM cells and additive attention, whose vector is fed into the next step."""
+
+    def __init__(self, settings: LstmSettings, memory_width: int) -> None:
+        super().__init__()
+        width = settings.width
+        inputs = [settings.embedding + width] + [width] * (settings.layers - 1)
+        self.cells = nn.ModuleList(nn.Linear(size + width, 4 * width) for size in inputs)
+        self.dropout = nn.Dropout(settings.dropout)
+        self.query = nn.Linear(width, width, bias=False)
+        self.score = nn.Linear(width, 1, bias=False)
+        self.mix = nn.Linear(width + memory_width, width, bias=False)
+
+    def start(self, memory: Memory, beam: int) -> DecoderState:
+        """The state before the first step."""
+        hidden, cell = (
+            state[:, None].expand(-1, beam, -1, -1)
+            for state in (memory.hidden_BXW, memory.cell_BXW)
+        )
+        return DecoderState(hidden, cell, torch.zeros_like(hidden[:, :, 0]))
+
+    def forward(
+        self, embedded_BKE: Tensor, state: DecoderState, memory: Memory
+    ) -> tuple[DecoderState, Tensor]:
+        """The state after one more token, whose attention vector tells the next one; the weights.
+
+        Weights are [B, K, L].
+        """
+        x = torch.cat([embedded_BKE, state.attention], -1)
+        hidden, cell = [], []
+        for layer, old_h, old_c in zip(
+            self.cells, state.hidden.unbind(2), state.cell.unbind(2), strict=True
+        ):
+            gates = layer(torch.cat([self.dropout(x), old_h], -1))
+            keep_in, forget, new, show = gates.chunk(4, -1)
+            c = forget.sigmoid() * old_c + keep_in.sigmoid() * new.tanh()
+            x = show.sigmoid() * c.tanh()
+            hidden.append(x)
+            cell.append(c)
+        weight_BKL = self._weights(x, memory)
+        context_BKA = weight_BKL @ memory.value_BLA
+        attention: Tensor = self.mix(torch.cat([x, context_BKA], -1))
+        return DecoderState(torch.stack(hidden, 2), torch.stack(cell, 2), attention), weight_BKL
+
+    def _weights(self, x_BKW: Tensor, memory: Memory) -> Tensor:
+        sum_BKLW = self.query(x_BKW)[:, :, None] + memory.key_BLW[:, None]
+        score_BKL = self.score(sum_BKLW.tanh())[..., 0]
+        score_BKL = score_BKL.masked_fill(~memory.is_source_BL[:, None], float("-inf"))
+        weight_BKL: Tensor = score_BKL.softmax(-1)
+        return weight_BKL
+
+
+class LstmAttention(nn.Module):
+    """Encoder, decoder and tables of embeddings: source, target and output, or one for all."""
+
+    def __init__(self, settings: LstmSettings) -> None:
+        super().__init__()
+        self.settings = settings
+        sizes = settings.vocab_size, settings.embedding
+        self.source_embedding = nn.Embedding(*sizes)
+        self.target_embedding = (
+            self.source_embedding if settings.share_embeddings else nn.Embedding(*sizes)
+        )
+        self.encoder = Encoder(settings)
+        self.decoder = Decoder(settings, self.encoder.memory_width)
+        self.output = nn.Parameter(torch.empty(settings.vocab_size, settings.width))
+        self.scale = math.sqrt(settings.embedding)
+        self._initialize()
+
+    def _initialize(self) -> None:
+        """Uniform with unit variance of sums (the released code's rule); forget gates open."""
+        for name, parameter in self.named_parameters():
+            if parameter.dim() > 1:
+                bound = math.sqrt(3 / parameter.shape[-1])
+                nn.init.uniform_(parameter, -bound, bound)
+            else:
+                nn.init.zeros_(parameter)
+            if name.startswith("encoder.lstm.bias_ih") or (
+                name.startswith("decoder.cells") and name.endswith("bias")
+            ):
+                quarter = len(parameter) // 4
+                nn.init.ones_(parameter.detach()[quarter : 2 * quarter])
+        for table in (self.source_embedding.weight, self.target_embedding.weight, self.output):
+            nn.init.normal_(table, std=table.shape[1] ** -0.5)
+
+    def remember(self, id_BL: Tensor, is_source_BL: Tensor) -> Memory:
+        """The memory of padded source ids."""
+        memory: Memory = self.encoder(self.source_embedding(id_BL) * self.scale, is_source_BL)
+        return memory
+
+    def decode(self, target_BS: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
+        """([B, S, W] attention vectors, which tell next tokens; [B, S, L] attention weights)."""
+        embedded_BSE = self._embedded(target_BS)
+        state, found, weights = self.decoder.start(memory, 1), [], []
+        for embedded_BE in embedded_BSE.unbind(1):
+            state, weight_BKL = self.decoder(embedded_BE[:, None], state, memory)
+            found.append(state.attention[:, 0])
+            weights.append(weight_BKL[:, 0])
+        return torch.stack(found, 1), torch.stack(weights, 1)
+
+    def loss(
+        self, memory: Memory, target_BS: Tensor, label_Y: Tensor, slot_Y: Tensor, smoothing: float
+    ) -> Loss:
+        """The loss of labels, whose positions in [B, S] flattened are `slot_Y`."""
+        x_YW = self.decode(target_BS, memory)[0].flatten(0, 1).index_select(0, slot_Y)
+        return cross_entropy(x_YW, self.output, None, label_Y, smoothing)
+
+    def step(
+        self, token_BK: Tensor, state: DecoderState, memory: Memory
+    ) -> tuple[Tensor, DecoderState]:
+        """([B, K, V] logits of the next token, the state after this one)."""
+        state, _ = self.decoder(self._embedded(token_BK), state, memory)
+        return self.logits(state.attention), state
+
+    def logits(self, x: Tensor) -> Tensor:
+        """[..., V] logits of the next token."""
+        return F.linear(x, self.output)
+
+    def _embedded(self, ids: Tensor) -> Tensor:
+        embedded: Tensor = self.target_embedding(ids) * self.scale
+        return embedded
+
+
+def _rows_at(x_BLW: Tensor, index_BL: Tensor) -> Tensor:
+    return x_BLW.gather(1, index_BL[..., None].expand(-1, -1, x_BLW.shape[-1]))
