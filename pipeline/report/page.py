@@ -49,6 +49,8 @@ _HISTOGRAMS = {
     "rouge1_recall": "ROUGE-1 recall of the lead in the input",
 }
 
+# Cc of Unicode but tab, line feed and carriage return
+_CONTROL_CHARACTERS = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10, 13})
 
 # where files lie that are no inputs, by the folder that their names begin with
 _ROOTS = {"articles": "../", "live": "../", "crawl-data": "https://data.commoncrawl.org/"}
@@ -81,8 +83,10 @@ def html_page(report: dict[str, Any]) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_without_control_characters,
     )
     environment.filters["words"] = _words
+    environment.filters["place"] = _place
     environment.filters["figure"] = _figure
     funnels = {n: fates(report["funnel"][n]) for n in _FUNNELS if n in report["funnel"]}
     paths = {told["name"]: told["path"] for group in report["inputs"].values() for told in group}
@@ -169,14 +173,28 @@ def sample_groups(
 
 
 def file_link(name: str | None, paths: dict[str, str]) -> str | None:
-    """Where a file lies that a dropped row names: an input, the dataset's own, CommonCrawl's."""
+    """Return the address of a file that a dropped row names, or None.
+
+    Remote inputs, files of the dataset and files of CommonCrawl have one. Local inputs have none: a
+    page that is published must not show the folders of the machine that built it.
+    """
     if name is None:
         return None
     if name in paths:
-        path = paths[name]
-        return path if files.is_remote(path) else Path(path).as_uri()
+        return paths[name] if files.is_remote(paths[name]) else None
     folder = name.split("/")[0]
     return _ROOTS[folder] + name if folder in _ROOTS else None
+
+
+def _place(value: object) -> object:
+    """Return the name of a local file; remote addresses and other values as they are."""
+    is_path = isinstance(value, str) and not files.is_remote(value)
+    return str(value).rpartition("/")[2] if is_path else value
+
+
+def _without_control_characters(value: object) -> object:
+    """Return text without the control characters that a crawled page may hold."""
+    return value.translate(_CONTROL_CHARACTERS) if isinstance(value, str) else value
 
 
 def _words(name: str) -> str:
