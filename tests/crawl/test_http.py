@@ -1,5 +1,6 @@
 import gzip
 import io
+import time
 import tracemalloc
 import zlib
 
@@ -11,7 +12,16 @@ from hypothesis import strategies as st
 from warcio.bufferedreaders import ChunkedDataReader
 
 from wikisum.crawl.errors import BadRecord
-from wikisum.crawl.http import content_type, decode_body, page_kind, parse_headers, parse_response
+from wikisum.crawl.http import (
+    MAX_ENCODINGS,
+    MAX_GZIP_MEMBERS,
+    MAX_HEADER_BYTES,
+    content_type,
+    decode_body,
+    page_kind,
+    parse_headers,
+    parse_response,
+)
 
 PAGE = b"<html><p>Hello</p></html>"
 MOST = 1 << 20
@@ -50,6 +60,35 @@ def test_what_has_no_status_is_no_response(data):
     assert caught.value.reason == "bad_record"
 
 
+def test_a_huge_header_is_refused_in_time():
+    for line in (b" x\n", b"content-encoding: a\n"):
+        start = time.process_time()
+        with pytest.raises(BadRecord, match="HTTP header of over"):
+            parse_response(b"HTTP/1.1 200 OK\nA: b\n" + line * 1_000_000 + b"\n<p>")
+        allowed = b"HTTP/1.1 200 OK\nA: b\n" + line * ((MAX_HEADER_BYTES - 50) // len(line))
+        assert parse_response(allowed + b"\n<p>").body == b"<p>"
+        assert time.process_time() - start < 5
+
+
+def test_many_small_gzip_members_cost_their_record_and_no_time():
+    empty = gzip.compress(b"", mtime=0)
+    start = time.process_time()
+    with pytest.raises(BadRecord) as caught:
+        decode(empty * 200_000, "gzip", most=8 << 20)
+    assert (caught.value.reason, time.process_time() - start < 5) == ("bad_encoding", True)
+    few = gzip.compress(b"a", mtime=0) * MAX_GZIP_MEMBERS
+    assert decode(few, "gzip") == b"a" * MAX_GZIP_MEMBERS
+
+
+def test_a_chain_of_encodings_is_limited():
+    body = b"text"
+    for _ in range(MAX_ENCODINGS):
+        body = gzip.compress(body)
+    assert decode(body, ", ".join(["gzip"] * MAX_ENCODINGS)) == b"text"
+    with pytest.raises(BadRecord, match="6 content encodings"):
+        decode(body, ", ".join(["gzip"] * 6))
+
+
 @pytest.mark.parametrize("end", [b"\r\n\r\n", b"\n\n", b"\n\r\n", b"\r\n\n"])
 def test_the_body_begins_after_the_first_empty_line(end):
     assert parse_response(b"HTTP/1.1 200 OK\nA: b" + end + b"x\n\ny\r\n\r\nz").body.startswith(b"x")
@@ -66,7 +105,9 @@ def test_headers_are_folded_and_encodings_kept_together():
     [
         ("Text/HTML; Charset=UTF-8", ("text/html", "UTF-8")),
         ('text/html;charset="iso-8859-1"', ("text/html", "iso-8859-1")),
-        ("text/plain", ("text/plain", None)),
+        ("text/html charset=utf-8", ("text/html", "utf-8")),
+        ("text/html,text/html; charset=x", ("text/html", "x")),
+        (" text/plain\t", ("text/plain", None)),
         ("", ("", None)),
     ],
 )
