@@ -88,7 +88,7 @@ def url_parts(url: str) -> UrlParts:
     if scheme := _WEB_SCHEMES.match(head):
         head = head[scheme.end() :]
     elif _OTHER_SCHEME.match(head):
-        raise BadUrl("not_http", f"{url[:200]} is no web address")
+        raise BadUrl("not_http", f"{url[:200]} is not a web address")
     authority, slash, path = head.lstrip("/").partition("/")
     name, port = _host_and_port(authority.rpartition("@")[2].strip())
     parts = UrlParts(name, port, _path(slash + path), _query(query) if query else "")
@@ -114,17 +114,17 @@ def _host_and_port(authority: str) -> tuple[str, str]:
         name, _, port = authority.partition(":")
         name = _ascii_host(unquote(name, errors="replace") if "%" in name else name)
         if not _HOST.fullmatch(name) or len(name) > 253:
-            raise BadUrl("bad_url", f"no host: {authority[:200]!r}")
-    if not _PORT.fullmatch(port) or int(port or 0) > 65535:
-        raise BadUrl("bad_url", f"no port: {authority[:200]!r}")
-    return name, "" if int(port or 0) in (0, 80, 443) else str(int(port))
+            raise BadUrl("bad_url", f"not a host: {authority[:200]!r}")
+    if not _PORT.fullmatch(port) or not 0 < int(port or 80) <= 65535:
+        raise BadUrl("bad_url", f"not a port: {authority[:200]!r}")
+    return name, "" if int(port or 80) in (80, 443) else str(int(port))
 
 
 def _ipv6(name: str) -> str:
     try:
         return str(ipaddress.IPv6Address(name.partition("%")[0]))
     except ValueError as error:
-        raise BadUrl("bad_url", f"no host: [{name[:200]}]") from error
+        raise BadUrl("bad_url", f"not a host: [{name[:200]}]") from error
 
 
 def _ascii_host(name: str) -> str:

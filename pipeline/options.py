@@ -268,6 +268,7 @@ class LiveSettings:
     max_bytes: int | None = None
     segment_bytes: int = 256 << 20
     allow_private: bool = False
+    any_port: bool = False
 
     def __post_init__(self) -> None:
         contact = self.contact or ""

@@ -1,4 +1,4 @@
-"""What to ask a web server for: a URL as a request needs it, and what it redirects to."""
+"""What to request from a web server: a URL's parts, and where its redirects lead."""
 
 import re
 from typing import NamedTuple
@@ -18,7 +18,7 @@ _KEPT = "%/:@!$&'()*+,;=~-._?[]"  # escapes that are there stay as they are
 
 
 class Target(NamedTuple):
-    """A page to ask for: `host` in ASCII without brackets, `path` with the query, escaped."""
+    """A page to request: `host` in ASCII without brackets, `path` with the query, escaped."""
 
     scheme: str
     host: str
@@ -27,7 +27,7 @@ class Target(NamedTuple):
 
     @property
     def authority(self) -> str:
-        """The host, and the port if it is not the scheme's own."""
+        """The host, and the port if it is not the default of the scheme."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -37,9 +37,9 @@ class Target(NamedTuple):
 
 
 def target_of(url: str) -> Target:
-    """The target of an absolute URL; its user and fragment go.
+    """Return the target of an absolute URL, without its user and fragment.
 
-    Raises BadUrl: `not_http`, `bad_url`, `url_too_long`.
+    Raises BadUrl: `not_http`, `bad_url` (also for port 0), `url_too_long`.
     """
     if len(url) > MAX_TARGET_CHARS:
         raise BadUrl("url_too_long", f"{url[:80]}... has {len(url)} characters")
@@ -49,7 +49,9 @@ def target_of(url: str) -> Target:
     except ValueError as error:
         raise BadUrl("bad_url", f"{url[:200]}: {error}") from error
     if parts.scheme not in DEFAULT_PORTS:
-        raise BadUrl("not_http", f"{url[:200]} is no web address")
+        raise BadUrl("not_http", f"{url[:200]} is not a web address")
+    if port == 0:
+        raise BadUrl("bad_url", f"{url[:200]} has port 0")
     path = quote(parts.path or "/", safe=_KEPT, errors="replace")
     if parts.query:
         path += "?" + quote(parts.query, safe=_KEPT, errors="replace")
@@ -62,7 +64,7 @@ def target_of(url: str) -> Target:
 
 
 def redirect_target(base: Target, location: str) -> Target:
-    """Where a Location header leads from a page. Raises BadUrl."""
+    """Return the target of a Location header that a page answered with. Raises BadUrl."""
     try:
         joined = urljoin(base.url, location.strip())
     except ValueError as error:
@@ -71,10 +73,10 @@ def redirect_target(base: Target, location: str) -> Target:
 
 
 def first_targets(url: str) -> list[Target]:
-    """What a canonical URL may have stood for, likeliest first: https or http, and `www.`.
+    """Return what a canonical URL may stand for, likeliest first: https or http, and `www.`.
 
-    A canonical form tells neither. The later ones are for when the first cannot be reached.
-    Raises BadUrl.
+    A canonical URL keeps neither the scheme nor `www.`. The later targets are for when the first
+    cannot be reached. Raises BadUrl.
     """
     plain = target_of(url)
     if plain.port != DEFAULT_PORTS["http"]:
@@ -86,16 +88,16 @@ def first_targets(url: str) -> list[Target]:
 
 
 def _ascii_host(host: str) -> str:
-    """The host as resolvers know it; an address in its usual spelling. Raises BadUrl."""
+    """Return the host as resolvers know it; an address in its usual spelling. Raises BadUrl."""
     name = host.rstrip(".").lower()
     if not name.isascii():
         try:
             name = idna.encode(name, uts46=True).decode("ascii").lower()
         except (idna.IDNAError, UnicodeError) as error:
-            raise BadUrl("bad_url", f"no host: {host[:200]!r}") from error
+            raise BadUrl("bad_url", f"not a host: {host[:200]!r}") from error
     address = literal_address(name)
     if address is not None:
         return str(address)
     if not _HOST.fullmatch(name) or len(name) > 253:
-        raise BadUrl("bad_url", f"no host: {host[:200]!r}")
+        raise BadUrl("bad_url", f"not a host: {host[:200]!r}")
     return name

@@ -47,6 +47,8 @@ def _add_limits(group: Any, start: str) -> None:
     for flag, name, kind, text in _FLAGS:
         group.add_argument(f"{start}{flag}", dest=f"live.{name}", type=kind,
                            metavar=kind.__name__.upper(), help=text)  # fmt: skip
+    group.add_argument("--any-port", dest="live.any_port", action="store_true", default=None,
+                       help="connect to ports other than 80 and 443 too")  # fmt: skip
     group.add_argument("--allow-private", dest="live.allow_private", action="store_true",
                        default=None, help="ask private and loopback addresses and any port too; "
                        "link-local ones never")  # fmt: skip

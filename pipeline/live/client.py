@@ -20,7 +20,6 @@ Resolver = Callable[[str], Awaitable[list[Address]]]
 
 _MAX_ADDRESSES = 4  # tried of one host
 _MAX_ERROR_BYTES = 64 << 10  # kept of an answer that is no page
-_LOW_PORTS = 1024
 _ACCEPTED = (
     (b"Accept", b"text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.1"),
     (b"Accept-Encoding", b"gzip"),
@@ -77,6 +76,7 @@ class CheckedBackend(AsyncNetworkBackend):
     def __init__(self, resolver: Resolver, settings: LiveSettings) -> None:
         self._resolver = resolver
         self._allow_private = settings.allow_private
+        self._any_port = settings.any_port or settings.allow_private
         self._timeout_seconds = settings.timeout_seconds / 3  # one silent address is not all
         self._inner = httpcore2.AnyIOBackend()
 
@@ -90,8 +90,8 @@ class CheckedBackend(AsyncNetworkBackend):
     ) -> AsyncNetworkStream:
         """A connection to one of the host's addresses, all of them public. Raises NotFetched."""
         addresses = await self._addresses(host)
-        if not self._allow_private and port < _LOW_PORTS and port not in DEFAULT_PORTS.values():
-            raise NotFetched("port_refused", f"port {port} of {host} is no web server's")
+        if not self._any_port and port not in DEFAULT_PORTS.values():
+            raise NotFetched("port_refused", f"port {port} of {host}; --any-port allows it")
         failure: Exception | None = None
         for address in addresses:
             try:

@@ -15,7 +15,10 @@ PRIVATE = (
     "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "224.0.1.1", "239.255.255.255",
     "240.0.0.1", "255.255.255.255", "192.88.99.1", "168.63.129.16", "100.100.100.200",
     "::", "::1", "fe80::1", "febf::1", "fec0::1", "fc00::1", "fd00:ec2::254", "ff02::1", "ff0e::1",
-    "100::1", "2001:db8::1", "64:ff9b:1::1",
+    "100::1", "2001:db8::1", "64:ff9b:1::1", "3fff::1", "3fff:fff:ffff::1", "5f00::1", "4000::1",
+    "2001:2::1", "2001:10::1", "2001:1::1", "2001:4:112::1", "2001:1ff:ffff::1",
+    # all of 192.0.0.0/24, which some releases of Python take for public in part
+    "192.0.0.0", "192.0.0.8", "192.0.0.9", "192.0.0.10", "192.0.0.170", "192.0.0.255",
     # that carry a private IPv4 address: mapped, compatible, 6to4, NAT64, Teredo
     "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:a9fe:a9fe", "::127.0.0.1", "2002:7f00:1::",
     "2002:a9fe:a9fe::1", "2002:c0a8:101::", "64:ff9b::7f00:1", "64:ff9b::169.254.169.254",
@@ -24,7 +27,9 @@ PRIVATE = (
 PUBLIC = (
     "8.8.8.8", "1.1.1.1", "93.184.216.34", "172.15.0.1", "172.32.0.1", "192.167.1.1", "100.63.0.1",
     "100.128.0.1", "2606:4700::1111", "2a00:1450:4001::1", "::ffff:8.8.8.8", "2002:808:808::1",
-    "64:ff9b::8.8.8.8",
+    "64:ff9b::8.8.8.8", "192.0.1.1", "192.1.0.1", "198.17.255.255", "198.20.0.1", "223.255.255.255",
+    "192.31.196.1", "192.52.193.1", "192.175.48.1", "2001:200::1", "2001:dc0::1", "2620:4f:8000::1",
+    "3ffe::1",
 )  # fmt: skip
 
 
@@ -36,6 +41,12 @@ def test_private_addresses_are_not_public(text):
 @pytest.mark.parametrize("text", PUBLIC)
 def test_public_addresses_are(text):
     assert is_public(ipaddress.ip_address(text))
+
+
+@given(st.ip_addresses(v=4))
+def test_what_python_calls_private_is_not_public(address):
+    if address.is_private or address.is_multicast or address.is_reserved:
+        assert not is_public(address)
 
 
 @given(st.ip_addresses(v=4))

@@ -69,7 +69,7 @@ def test_names_of_others_do_not_count(name):
 
 
 @given(
-    st.lists(st.sampled_from(RULES.decode().splitlines() + ["User-agent: foo", "user-agent:", ""]))
+    st.lists(st.sampled_from([*RULES.decode().splitlines(), "User-agent: foo", "user-agent:", ""]))
 )
 def test_leaving_out_other_agents_changes_nothing(lines):
     robots, plain = robots_of(200, "\n".join(lines).encode()), Protego.parse("\n".join(lines))

@@ -34,6 +34,8 @@ def test_urls_as_requests_need_them(url, expected):
         ("http:///path", "bad_url"),
         ("http://a b/", "bad_url"),
         ("http://example.org:99999/", "bad_url"),
+        ("http://example.org:0/", "bad_url"),
+        ("https://example.org:000/", "bad_url"),
         ("http://[::1/", "bad_url"),
         ("http://%31%32%37.0.0.1/", "bad_url"),
         ("http://-a.example/", "bad_url"),

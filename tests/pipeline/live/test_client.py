@@ -112,10 +112,16 @@ def test_a_name_that_changes_its_mind_is_looked_at_each_time(network, server):
     assert network.connected == [(PUBLIC, 80)]
 
 
-@pytest.mark.parametrize("port", [22, 25, 110, 1023])
-def test_ports_of_other_services_are_refused(port, network):
+@pytest.mark.parametrize("port", [22, 25, 110, 1023, 6379, 8080, 65535])
+def test_ports_other_than_those_of_the_web_are_refused(port, network):
     assert refusal(f"http://good.example:{port}/", Names(good_example=[[PUBLIC]])) == "port_refused"
     assert network.connected == []
+
+
+def test_other_ports_are_allowed_on_request(network):
+    names = Names(good_example=[[PUBLIC]])
+    assert get("http://good.example:8080/page", names, any_port=True).status == 200
+    assert network.connected == [(PUBLIC, 8080)]
 
 
 @pytest.mark.parametrize(
