@@ -22,7 +22,8 @@ import torch
 
 from benchmarks.topics import TopicSettings, write_topics
 from wikisum.ranker.evaluate import evaluate_ranking, markdown
-from wikisum.ranker.learned.train import PRESETS, train
+from wikisum.ranker.learned.settings import PRESETS
+from wikisum.ranker.learned.train import train
 from wikisum.ranker.rank import LEARNED
 from wikisum.ranker.runs.training_log import read_log
 

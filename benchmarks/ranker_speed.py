@@ -31,9 +31,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from wikisum.ranker.data.shards import row_groups, split_shards
 from wikisum.ranker.learned.batches import Place, ahead, read_pool, training_batches
-from wikisum.ranker.learned.lstm import RankerSettings
 from wikisum.ranker.learned.score import pool_logits
-from wikisum.ranker.learned.train import PRESETS, Fit, FitSettings
+from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings
+from wikisum.ranker.learned.train import Fit
 
 VOCABULARY = 32_000
 ARTICLES = 128

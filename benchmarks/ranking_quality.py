@@ -25,7 +25,8 @@ import pyarrow.parquet as pq
 import torch
 
 from wikisum.ranker.evaluate import evaluate_ranking, markdown
-from wikisum.ranker.learned.train import PRESETS, train
+from wikisum.ranker.learned.settings import PRESETS
+from wikisum.ranker.learned.train import train
 
 Row = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""`wikisum`: the one door. Parses first, then imports what the chosen command needs."""
+"""The command line: parses the call, then imports what the chosen command needs."""
 
 import argparse
 import logging
@@ -7,27 +7,48 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from wikisum import __version__
 from wikisum.pipeline.commands.command import BAD_CALL, FAILED, INTERRUPTED, Commands, Parser
 from wikisum.pipeline.commands.extras import missing_module
 from wikisum.pipeline.errors import JobFailed
 
+DESCRIPTION = "Rebuild the WikiSum dataset from a Wikipedia dump and a web crawl, and train on it."
+EPILOG = """\
+`wikisum COMMAND --help` describes a command; `wikisum --version` prints the version.
+
+examples:
+  wikisum build --articles enwiki.xml.bz2 --warcs 'crawl/*.warc.gz' --limit 1000 --out data
+  wikisum train summarizer --preset tiny --data data --out runs/tiny
+  wikisum summarize --run runs/tiny --split test --out test.jsonl
+  wikisum evaluate summaries test.jsonl --data data --out scores"""
+
 
 def _parser() -> argparse.ArgumentParser:
-    from wikisum.pipeline.commands import build as cli_build
-    from wikisum.pipeline.commands import evaluate as cli_train
-    from wikisum.pipeline.commands import search as cli_web
+    from wikisum.pipeline.commands import build, evaluate, live, ranker, search, stages
 
-    parser = Parser(prog="wikisum", description=__doc__, allow_abbrev=False)
+    parser = Parser(prog="wikisum", description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("--version", action="version", version=f"wikisum {__version__}")
     commands = Commands(parser)
-    cli_build.add_commands(commands)
-    cli_web.add_commands(commands)
-    cli_train.add_commands(commands)
+    commands.section("dataset")
+    build.add_commands(commands)
+    stages.add_checks(commands)
+    commands.section("stages of a build, one by one")
+    stages.add_stages(commands)
+    commands.section("pages from elsewhere")
+    search.add_commands(commands)
+    live.add_commands(commands)
+    commands.section("ranking")
+    ranker.add_commands(commands)
+    commands.section("summarizing")
+    evaluate.add_training(commands)
+    commands.section("evaluation")
+    evaluate.add_evaluation(commands)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; its exit code: 0 done, 1 the data is wrong or a job failed, 2 a bad call."""
-    # read when torch is loaded: its threads would spin as they wait, and starve other processes
+    """Run a command; return 0 (done), 1 (the data is wrong or a job failed) or 2 (a wrong call)."""
+    # Read when torch is loaded: its waiting threads would otherwise spin and starve processes.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     words = list(sys.argv[1:] if argv is None else argv)
     cut = words.index("--") if "--" in words else len(words)
@@ -43,12 +64,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _is_of_use(record: logging.LogRecord) -> bool:
-    """Not what Beam says at import where its client of a cloud service is not installed."""
+    """Whether a log record is of use: not the one of Beam about a missing cloud client."""
     return "apitools not found" not in record.getMessage()
 
 
 def _guarded(args: argparse.Namespace, beam_flags: list[str]) -> int:
-    """Run the command with errors as one line."""
+    """Run the command, and print an error as one line."""
     try:
         return int(args.run(args, beam_flags))
     except KeyboardInterrupt:
@@ -65,9 +86,9 @@ def _guarded(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 
 def run() -> NoReturn:
-    """The command as a process: leaves with its exit code, without taking the interpreter down.
+    """Run the command as a process, and exit without shutting the interpreter down.
 
-    All is written by then, and threads of the libraries below sometimes abort a slower end.
+    All output is written by then, and threads of libraries sometimes abort a regular shutdown.
     """
     code = main()
     sys.stdout.flush()

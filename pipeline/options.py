@@ -1,13 +1,24 @@
-"""One frozen dataclass of settings per stage: what decides the bytes that the stage writes."""
+"""The settings of every stage, as frozen dataclasses: they decide the bytes that a stage writes.
 
-import dataclasses
-import re
+Each field carries what its flag says: help text, choices, bounds. `commands/flags.py` turns the
+fields into flags and the call back into settings.
+"""
+
 from dataclasses import dataclass
 
 from wikisum import __version__
-from wikisum.crawl.html import check_extractor
-from wikisum.crawl.index.cdx import parse_date
+from wikisum.pipeline.setting import (
+    Checked,
+    contact_address,
+    crawl_date,
+    crawl_name,
+    extractor,
+    http_url,
+    retry_reasons,
+    setting,
+)
 
+EXTRACTORS = ("fast", "trafilatura", "soup")
 CORPORA = ("citations", "search", "combined")
 QUERIES = ("titles", "sections")
 CLONE_RULES = ("calibrated", "literal")
@@ -20,279 +31,344 @@ SPLIT_FRACTIONS = {
     "wikisum": (0.8, 0.1, 0.1),  # Liu et al. 2018, section 3
     "hierarchical": (0.9539, 0.0230, 0.0231),  # Liu & Lapata 2019, section 4
 }
-# Splits by the shards of the original files, tenth by tenth of them. The original job pairs them,
-# in order, with its outputs sorted by name (dev, test, train); the script that checks the outputs
-# assumes the other.
+# Splits by the shards of the original files, tenth by tenth. The original job pairs the tenths, in
+# order, with its outputs sorted by name (dev, test, train); the script that checks the outputs
+# assumes the order train, dev, test.
 SPLIT_TENTHS = {
     "t2t": ("validation", "test", *["train"] * 8),
     "t2t-nominal": (*["train"] * 8, "validation", "test"),
 }
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise ValueError(message)
-
-
-def _require_share(name: str, value: float) -> None:
-    _require(0 <= value <= 1, f"--{name} must lie in 0..1, not {value}")
+MIB = 1 << 20
 
 
 @dataclass(frozen=True)
-class ArticleSettings:
-    """Which articles are taken, and their split: of a dump `wikisum`, of original files `t2t`."""
+class ArticleSettings(Checked):
+    """Which articles are taken, and how they are split.
 
-    split: str | None = None
-    limit: int | None = None
-    titles: str | None = None
+    Without a `split`, articles of a dump are split by `wikisum`, those of original files by `t2t`.
+    """
 
-    def __post_init__(self) -> None:
-        splits = [*SPLIT_FRACTIONS, *SPLIT_TENTHS]
-        _require(
-            self.split is None or self.split in splits,
-            f"--split must be one of {', '.join(splits)}",
-        )
-        _require(self.limit is None or self.limit > 0, f"--limit must be over 0, not {self.limit}")
+    split: str | None = setting(
+        None,
+        "how articles are split: by a hash of the title, 80/10/10 (wikisum) or 95/2.3/2.3 "
+        "(hierarchical), or by the shard of the original files (t2t, t2t-nominal)",
+        choices=[*SPLIT_FRACTIONS, *SPLIT_TENTHS],
+        default_text="wikisum for a dump, t2t for original files",
+    )
+    limit: int | None = setting(
+        None, "use only the first N articles of the dump", at_least=1, default_text="all"
+    )
+    titles: str | None = setting(
+        None, "use only the articles with these titles, one per line", metavar="FILE"
+    )
 
     @property
     def fractions(self) -> tuple[float, float, float]:
-        """The shares of train, validation and test; splits by shards have them too."""
+        """The fractions of train, validation and test; splits by shards have them too."""
         return SPLIT_FRACTIONS.get(self.split or "wikisum", SPLIT_FRACTIONS["wikisum"])
 
 
 @dataclass(frozen=True)
-class WantedSettings:
+class WantedSettings(Checked):
     """Which of an article's URLs are wanted."""
 
-    corpus: str = "combined"
-
-    def __post_init__(self) -> None:
-        _require(self.corpus in CORPORA, f"--corpus must be one of {', '.join(CORPORA)}")
+    corpus: str = setting(
+        "combined", "pages to use: cited pages, search results, or both", choices=CORPORA
+    )
 
 
 @dataclass(frozen=True)
-class PageSettings:
-    """How pages become documents."""
+class PageSettings(Checked):
+    """How pages become documents, whether they are fetched, scanned or live."""
 
-    extractor: str = "fast"
-    paragraph_rule: str = "prose"
+    extractor: str = setting(
+        "fast",
+        "how text is taken from HTML: main text (fast, trafilatura) or all visible text (soup)",
+        choices=EXTRACTORS,
+        parse=extractor,
+    )
+    paragraph_rule: str = setting(
+        "prose",
+        "which paragraphs are kept: prose, or as the original dataset's filter does (t2t)",
+        choices=PARAGRAPH_RULES,
+    )
     language: str | None = None
-    max_page_bytes: int = 16 << 20
-
-    def __post_init__(self) -> None:
-        try:
-            check_extractor(self.extractor)
-        except ValueError as error:
-            raise ValueError(f"--extractor: {error}") from error
-        _require(
-            self.paragraph_rule in PARAGRAPH_RULES,
-            f"--paragraph-rule must be one of {', '.join(PARAGRAPH_RULES)}",
-        )
-        _require(self.max_page_bytes > 0, "--max-page-bytes must be over 0")
+    max_page_bytes: int = setting(
+        16 * MIB,
+        "drop pages larger than this",
+        metavar="BYTES",
+        at_least=1,
+        default_text=f"{16 * MIB}, 16 MiB",
+    )
 
 
 @dataclass(frozen=True)
-class LocateSettings:
-    """Which captures of the wanted pages are taken: of which crawls, in order of preference."""
+class LocateSettings(Checked):
+    """Which captures of the wanted pages are used, from which crawls in order of preference."""
 
-    crawls: tuple[str, ...] = ()
-    date: str | None = None
-    captures: int = 2
-    index: str = "zipnum"
+    crawls: tuple[str, ...] = setting(
+        (),
+        "look pages up in this crawl, for example CC-MAIN-2024-10; repeat it for several crawls, "
+        "the preferred one first",
+        flag="crawl",
+        parse=crawl_name,
+        append=True,
+    )
+    date: str | None = setting(
+        None,
+        "prefer the captures nearest to this date (2024, 2024-02, 2024-02-24)",
+        metavar="DATE",
+        parse=crawl_date,
+        default_text="the newest captures",
+    )
+    captures: int = setting(2, "captures to record per page, tried in turn", at_least=1)
+    index: str = setting(
+        "zipnum",
+        "index to look pages up in: the crawl's CDX files (zipnum), its Parquet files (columnar), "
+        "or a CDX server, for a handful of URLs (server)",
+        choices=INDEXES,
+    )
 
     def __post_init__(self) -> None:
-        for crawl in self.crawls:
-            _require(
-                re.fullmatch(r"\w[\w.-]*", crawl) is not None,
-                f"--crawl must be a name like CC-MAIN-2024-10, not {crawl!r}",
-            )
-        _require(len(set(self.crawls)) == len(self.crawls), "--crawl names a crawl twice")
-        if self.date is not None:
-            try:
-                parse_date(self.date)
-            except ValueError as error:
-                raise ValueError(f"--date: {error} (2024, 2024-02, 2024-02-24)") from error
-        _require(self.captures > 0, f"--captures must be over 0, not {self.captures}")
-        _require(self.index in INDEXES, f"--index must be one of {', '.join(INDEXES)}")
+        super().__post_init__()
+        if len(set(self.crawls)) < len(self.crawls):
+            raise ValueError("--crawl names a crawl twice")
 
 
 @dataclass(frozen=True)
-class RemoteSettings:
-    """How a crawl is reached and asked. Decides nothing of what is written.
+class RemoteSettings(Checked):
+    """How a crawl's servers are asked. These settings do not change what is written.
 
-    `rate` is in requests a second over all workers, 0 for no limit; None is 2 for others' servers.
-    What failed in an earlier run for one of the reasons in `retry` is asked for again.
+    `rate` is in requests per second over all workers, 0 for no limit; None means 2 for servers of
+    others. `retry` names the reasons for which failures of an earlier run are tried again.
     """
 
-    roots: tuple[str, ...] = ("https://data.commoncrawl.org/",)
-    index_server: str = "https://index.commoncrawl.org/{crawl}-index"
-    rate: float | None = None
-    connections: int = 4
-    attempts: int = 10
-    first_pause_seconds: float = 1.0
-    timeout_seconds: float = 30.0
-    contact: str | None = None
-    retry: frozenset[str] = frozenset()
+    roots: tuple[str, ...] = setting(
+        ("https://data.commoncrawl.org/",),
+        "where crawls are stored: URLs or folders with the same content, asked in turn; for lists "
+        "of crawl files, the default is the nearest fitting folder at or above the list",
+        flag="crawl-root",
+        metavar="ROOT",
+    )
+    index_server: str = setting(
+        "https://index.commoncrawl.org/{crawl}-index",
+        "CDX server for --index server; {crawl} stands for the name of the crawl",
+        metavar="URL",
+        parse=http_url,
+    )
+    rate: float | None = setting(
+        None,
+        "maximum requests per second over all workers; 0 means no limit",
+        at_least=0,
+        default_text="2; no limit for files and this machine",
+    )
+    connections: int = setting(4, "maximum concurrent requests over all workers", at_least=1)
+    attempts: int = setting(10, "maximum attempts per request", at_least=1)
+    first_pause_seconds: float = setting(
+        1.0,
+        "pause before the second attempt; it doubles with each further attempt",
+        flag="first-pause",
+        metavar="SECONDS",
+        at_least=0,
+    )
+    timeout_seconds: float = setting(
+        30.0, "time to wait for a response", flag="timeout", metavar="SECONDS", above=0
+    )
+    contact: str | None = setting(
+        None,
+        "mail or web address in the User-Agent, so that operators of servers can reach you",
+        metavar="ADDRESS",
+        parse=contact_address,
+    )
+    retry: frozenset[str] = setting(
+        frozenset(),
+        "retry pages that failed for these reasons in an earlier run, for example http_503,timeout",
+        metavar="REASONS",
+        parse=retry_reasons,
+    )
 
     def __post_init__(self) -> None:
-        _require(bool(self.roots) and all(self.roots), "--crawl-root is empty")
-        _require(self.rate is None or self.rate >= 0, f"--rate must not be {self.rate}")
-        _require(self.connections > 0, f"--connections must be over 0, not {self.connections}")
-        _require(self.attempts > 0, f"--attempts must be over 0, not {self.attempts}")
-        _require(self.first_pause_seconds >= 0, "--first-pause must not be under 0")
-        _require(self.timeout_seconds > 0, f"--timeout must be over 0, not {self.timeout_seconds}")
-        _require(
-            self.contact is None or (self.contact.isascii() and self.contact.isprintable()),
-            "--contact must be plain ASCII",
-        )
+        super().__post_init__()
+        if not self.roots or not all(self.roots):
+            raise ValueError("--crawl-root is empty")
 
 
 @dataclass(frozen=True)
-class ExampleSettings:
+class ExampleSettings(Checked):
     """How documents and articles become examples.
 
-    Pages in another language than `language`, the dump's if it is None, are dropped, but none if it
-    is `any`. `text_rule` is what becomes of the text of articles and paragraphs.
+    Pages in another language than `language` are dropped; None stands for the articles' language,
+    `any` keeps all. `text_rule` is applied to the text of articles and paragraphs.
     """
 
-    language: str | None = None
-    text_rule: str = "plain"
-    keep_duplicates: bool = False
-    clone_rule: str = "calibrated"
-    clone_threshold: float = 0.5
-    paragraph_clone_threshold: float = 0.8
-    max_documents: int = 500
-    max_paragraphs: int = 100
-    max_words: int | None = None
-    require_citation: bool = False
-
-    def __post_init__(self) -> None:
-        _require(
-            self.clone_rule in CLONE_RULES, f"--clone-rule must be one of {', '.join(CLONE_RULES)}"
-        )
-        _require(
-            self.text_rule in TEXT_RULES, f"--text-rule must be one of {', '.join(TEXT_RULES)}"
-        )
-        _require_share("clone-threshold", self.clone_threshold)
-        _require_share("paragraph-clone-threshold", self.paragraph_clone_threshold)
-        _require(self.max_documents > 0, "--max-documents must be over 0")
-        _require(
-            0 < self.max_paragraphs < 1 << 15,
-            "--max-paragraphs must lie in 1..32767 (graph indexes)",
-        )
-        _require(self.max_words is None or self.max_words > 0, "--max-words must be over 0")
-
-
-@dataclass(frozen=True)
-class GraphSettings:
-    """How paragraphs are linked; only the first `graph_paragraphs` are, or all if it is None."""
-
-    similarity_threshold: float = 0.2
-    graph_paragraphs: int | None = None
-
-    def __post_init__(self) -> None:
-        _require_share("similarity-threshold", self.similarity_threshold)
-        most = self.graph_paragraphs
-        _require(most is None or most > 0, f"--graph-paragraphs must be over 0, not {most}")
+    language: str | None = setting(
+        None,
+        "drop pages in other languages; any keeps all",
+        metavar="CODE",
+        default_text="the language of the articles",
+    )
+    text_rule: str = setting(
+        "plain",
+        "leave text as it is (plain), or lower-case it and space its punctuation (t2t)",
+        choices=TEXT_RULES,
+    )
+    keep_duplicates: bool = setting(False, "keep a paragraph once for each page that has it")
+    clone_rule: str = setting(
+        "calibrated",
+        "how the clone score of a document is computed: literal is Liu et al. 2018, A.2.1",
+        choices=CLONE_RULES,
+    )
+    clone_threshold: float = setting(
+        0.5, "drop documents with a clone score above this", at_least=0, at_most=1
+    )
+    paragraph_clone_threshold: float = setting(
+        0.8,
+        "drop paragraphs that contain more than this share of the lead's bigrams",
+        at_least=0,
+        at_most=1,
+    )
+    max_documents: int = setting(500, "maximum documents per article", at_least=1)
+    max_paragraphs: int = setting(
+        100, "maximum paragraphs per article, best first", at_least=1, at_most=(1 << 15) - 1
+    )
+    max_words: int | None = setting(
+        None,
+        "maximum words per article, best paragraphs first",
+        at_least=1,
+        default_text="no limit",
+    )
+    require_citation: bool = setting(False, "drop articles for which no cited page was found")
 
 
 @dataclass(frozen=True)
-class VocabSettings:
+class GraphSettings(Checked):
+    """How paragraphs are linked; only the first `graph_paragraphs`, or all of them if None."""
+
+    similarity_threshold: float = setting(
+        0.2, "minimum weight of a similarity edge", at_least=0, at_most=1
+    )
+    graph_paragraphs: int | None = setting(
+        None, "maximum paragraphs to link, best first", at_least=1, default_text="all"
+    )
+
+
+@dataclass(frozen=True)
+class VocabSettings(Checked):
     """How the subword vocabulary is trained; `sample` counts paragraphs, leads and titles."""
 
-    vocab_size: int = 32_000
-    sample: int = 1_000_000
-    vocab: str | None = None
-
-    def __post_init__(self) -> None:
-        _require(16 <= self.vocab_size <= 1 << 16, "--vocab-size must lie in 16..65536")
-        _require(self.sample > 0, "--vocab-sample must be over 0")
-
-
-@dataclass(frozen=True)
-class SearchSettings:
-    """Which pages of a crawl are the search results of a title.
-
-    `statistics_files` is how many of the crawl files BM25's statistics are counted in; pages in
-    another language than `language` are left out.
-    """
-
-    queries: str = "titles"
-    results: int = 10
-    per_host: int = 2
-    clone_threshold: float = 0.5
-    statistics_files: int = 64
-    language: str | None = None
-    max_page_bytes: int = 16 << 20
-
-    def __post_init__(self) -> None:
-        _require(self.queries in QUERIES, f"--queries must be one of {', '.join(QUERIES)}")
-        _require(0 < self.results <= 1000, f"--results must lie in 1..1000, not {self.results}")
-        _require(self.per_host > 0, f"--per-host must be over 0, not {self.per_host}")
-        _require_share("clone-threshold", self.clone_threshold)
-        _require(self.statistics_files > 0, "--statistics-files must be over 0")
-        _require(self.max_page_bytes > 0, "--max-page-bytes must be over 0")
+    vocab_size: int = setting(32_000, "subwords in the vocabulary", at_least=16, at_most=1 << 16)
+    sample: int = setting(
+        1_000_000,
+        "texts to train the vocabulary on: paragraphs, leads and titles",
+        flag="vocab-sample",
+        at_least=1,
+    )
+    vocab: str | None = setting(
+        None, "use this SentencePiece model instead of training one", metavar="FILE"
+    )
 
 
 @dataclass(frozen=True)
-class RankSettings:
-    """How examples are ranked again; `model` is a hash of a learned ranker, `seed` for `random`."""
+class SearchSettings(Checked):
+    """Which pages of a crawl are the search results of a title."""
+
+    queries: str = setting(
+        "titles", "what to search for: titles, or titles with each section's title", choices=QUERIES
+    )
+    results: int = setting(10, "maximum pages per query", at_least=1, at_most=1000)
+    per_host: int = setting(2, "maximum pages of one host per query", at_least=1)
+    clone_threshold: float = setting(
+        0.5,
+        "leave out pages that contain more than this share of a section of the article",
+        at_least=0,
+        at_most=1,
+    )
+    statistics_files: int = setting(
+        64, "crawl files to collect the statistics of BM25 from", at_least=1
+    )
+    language: str | None = setting(
+        None,
+        "leave out pages in other languages",
+        metavar="CODE",
+        default_text="the language of the articles",
+    )
+    max_page_bytes: int = setting(
+        16 * MIB,
+        "leave out pages larger than this",
+        metavar="BYTES",
+        at_least=1,
+        default_text=f"{16 * MIB}, 16 MiB",
+    )
+
+
+@dataclass(frozen=True)
+class RankSettings(Checked):
+    """How examples are ranked again; `model` is the hash of a learned ranker."""
 
     method: str
     model: str | None = None
-    max_paragraphs: int = 40
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        _require(
-            self.max_paragraphs > 0, f"--max-paragraphs must be over 0, not {self.max_paragraphs}"
-        )
+    max_paragraphs: int = setting(40, "maximum paragraphs per example, best first", at_least=1)
+    seed: int = setting(0, "seed of the method random", at_least=0)
 
 
 @dataclass(frozen=True)
-class LiveSettings:
-    """How pages are fetched from the web: whom to ask, how often, how much.
+class LiveSettings(Checked):
+    """How pages are fetched from the web.
 
-    `concurrency` counts requests in all; a host has one at a time, `delay_seconds` or more after
-    the last. `timeout_seconds` is for one request with its answer, `max_seconds` and `max_bytes`
-    for a whole run.
+    A host gets one request at a time. `max_seconds` and `max_bytes` limit a whole run.
     """
 
-    contact: str | None = None
-    concurrency: int = 32
-    delay_seconds: float = 1.0
-    timeout_seconds: float = 30.0
-    attempts: int = 3
-    max_page_bytes: int = 8 << 20
-    max_seconds: float | None = None
-    max_bytes: int | None = None
-    segment_bytes: int = 256 << 20
-    allow_private: bool = False
-    any_port: bool = False
-
-    def __post_init__(self) -> None:
-        contact = self.contact or ""
-        _require(
-            contact.isascii() and contact.isprintable() and not set(contact) & set("()"),
-            "--contact must be a plain mail or web address",
-        )
-        _require(self.concurrency > 0, f"--concurrency must be over 0, not {self.concurrency}")
-        _require(self.delay_seconds >= 0, f"--delay must not be under 0: {self.delay_seconds}")
-        _require(self.timeout_seconds > 0, f"--timeout must be over 0, not {self.timeout_seconds}")
-        _require(self.attempts > 0, f"--attempts must be over 0, not {self.attempts}")
-        _require(self.max_page_bytes > 0, "--max-page-bytes must be over 0")
-        _require(self.max_seconds is None or self.max_seconds > 0, "--max-seconds must be over 0")
-        _require(self.max_bytes is None or self.max_bytes > 0, "--max-bytes must be over 0")
-        _require(self.segment_bytes > 0, "--segment-bytes must be over 0")
+    contact: str | None = setting(
+        None,
+        "mail or web address in the User-Agent, so that operators of servers can reach you",
+        metavar="ADDRESS",
+        parse=contact_address,
+    )
+    concurrency: int = setting(32, "maximum concurrent requests, to different hosts", at_least=1)
+    delay_seconds: float = setting(
+        1.0,
+        "minimum pause between requests to one host",
+        flag="delay",
+        metavar="SECONDS",
+        at_least=0,
+    )
+    timeout_seconds: float = setting(
+        30.0, "time limit of a request", flag="timeout", metavar="SECONDS", above=0
+    )
+    attempts: int = setting(3, "maximum attempts per page", at_least=1)
+    max_page_bytes: int = setting(
+        8 * MIB,
+        "drop pages larger than this",
+        metavar="BYTES",
+        at_least=1,
+        default_text=f"{8 * MIB}, 8 MiB",
+    )
+    max_seconds: float | None = setting(
+        None, "stop after this time", metavar="SECONDS", above=0, default_text="no limit"
+    )
+    max_bytes: int | None = setting(
+        None,
+        "stop after receiving this much",
+        metavar="BYTES",
+        at_least=1,
+        default_text="no limit",
+    )
+    segment_bytes: int = 256 * MIB  # of the WARC files that it writes
+    allow_private: bool = setting(
+        False,
+        "also ask private and loopback addresses, and any port; link-local addresses are never "
+        "asked",
+    )
+    any_port: bool = setting(False, "also connect to ports other than 80 and 443")
 
     @property
     def user_agent(self) -> str:
-        """What we call ourselves to servers."""
+        """The User-Agent header of requests."""
         return f"wikisum/{__version__}" + (f" (+{self.contact})" if self.contact else "")
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Checked):
     """The settings of a whole build."""
 
     articles: ArticleSettings = ArticleSettings()
@@ -302,19 +378,18 @@ class Settings:
     examples: ExampleSettings = ExampleSettings()
     graphs: GraphSettings = GraphSettings()
     vocab: VocabSettings = VocabSettings()
-    shards: int | None = None
+    shards: int | None = setting(
+        None,
+        "number of training shards; other splits get theirs in proportion",
+        at_least=1,
+        at_most=99_999,
+        default_text="by size, at least 8",
+    )
 
-    def __post_init__(self) -> None:
-        _require(self.shards is None or 0 < self.shards < 100_000, "--shards must lie in 1..99999")
 
-    def as_dict(self) -> dict:
-        """Plain values, for the manifest."""
-        return dataclasses.asdict(self)
-
-
-# The text rules of the original dataset's code: all text of a page, its filter of paragraphs, lower
-# case with spaced punctuation, no page or paragraph dropped as a copy or for its language, up to a
-# million words (there: subwords) of paragraphs in the order of the tf-idf sum. It had no graphs.
+# The text rules of the original dataset's code: all text of a page, its filter of paragraphs,
+# lower case with spaced punctuation, nothing dropped as a copy or for its language, up to a million
+# words (subwords there) of paragraphs in the order of the tf-idf sum. It had no graphs.
 LIKE_T2T = Settings(
     pages=PageSettings(extractor="soup", paragraph_rule="t2t"),
     examples=ExampleSettings(

@@ -419,18 +419,35 @@ def test_validate_tells_how_far_it_is(built, monkeypatch):
     ("words", "code", "message"),
     [
         (["build"], 2, "required: --articles"),
-        (["bild"], 2, "invalid choice"),
-        ([*SAMPLE, "--out", "x", "--corpu", "search"], 2, "unrecognized arguments: --corpu"),
+        (["bild"], 2, "no command 'bild'; did you mean build?"),
+        (
+            [*SAMPLE, "--out", "x", "--corpu", "search"],
+            2,
+            "did you mean --corpus?",
+        ),
         ([*SAMPLE, "--out", "x", "--corpus", "web"], 2, "--corpus must be one of"),
-        ([*SAMPLE, "--out", "x", "--extractor", "magic"], 2, "--extractor: no extractor 'magic'"),
-        ([*SAMPLE, "--out", "x", "--clone-threshold", "7"], 2, "--clone-threshold must lie"),
-        ([*SAMPLE, "--out", "x", "--workers", "0"], 2, "--workers must be over 0"),
+        (
+            [*SAMPLE, "--out", "x", "--extractor", "magic"],
+            2,
+            "--extractor must be one",
+        ),
+        (
+            [*SAMPLE, "--out", "x", "--clone-threshold", "7"],
+            2,
+            "--clone-threshold must be",
+        ),
+        ([*SAMPLE, "--out", "x", "--workers", "0"], 2, "--workers must be at least 1"),
         ([*SAMPLE, "--out", "x", "--vocab", __file__], 2, "is no SentencePiece model"),
         ([*SAMPLE, "--out", "x", "--", "--no_such_flag=1"], 2, "Beam has no flag"),
-        ([*SAMPLE[:2], "no.xml", *SAMPLE[3:], "--out", "x"], 2, "no such file: no.xml"),
+        ([*SAMPLE[:2], "no.xml", *SAMPLE[3:], "--out", "x"], 2, "--articles: no such file: no.xml"),
         ([*SAMPLE[:2], "/", *SAMPLE[3:], "--out", "x"], 2, "is a folder"),
-        ([*SAMPLE, "--out", __file__], 1, "Not a directory"),
-        ([*SAMPLE, "--out", "x", "--metadata", "no"], 2, "no folder with files: no"),
+        ([*SAMPLE, "--out", __file__], 2, "is not a directory"),
+        ([*SAMPLE, "--out", ""], 2, "--out is empty"),
+        (
+            [*SAMPLE, "--out", "x", "--metadata", "no"],
+            2,
+            "--metadata: no is not a",
+        ),
         (["validate", "no-such-folder"], 2, "no finished build is there"),
         (["tokenize", "--out", "empty"], 1, "run `wikisum articles` first"),
     ],
@@ -513,4 +530,4 @@ def test_an_interrupt_leaves_at_once_with_a_line(tmp_path):
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert told.strip().splitlines()[-1].endswith("the same command goes on from here")
+    assert told.strip().splitlines()[-1].endswith("run the same command to resume")

@@ -32,7 +32,8 @@ FLOORS = {
     ],
     "graphs": [{"edges", "entities"}, {"adjacency", "discourse", "similarity"}],
     "pipeline": [
-        {"errors", "options", "reasons", "records"},
+        {"errors", "reasons", "records", "setting"},
+        {"options"},
         {"engine"},
         {"remote"},
         {"articles", "wanted", "examples"},

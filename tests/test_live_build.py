@@ -273,7 +273,7 @@ def test_interrupted_while_it_fetches_it_goes_on(tmp_path):
             running.send_signal(signal.SIGINT)
             _, told = running.communicate(timeout=60)
         assert running.returncode == 130
-        assert told.splitlines()[-1].endswith("interrupted; the same command goes on from here")
+        assert told.splitlines()[-1].endswith("interrupted; run the same command to resume")
         assert main(words) == 0
         assert used(tmp_path / "out") == set(cited)
         assert {server.paths.count(f"/{n}") for n in (0, 1, 3)} == {1}
@@ -317,7 +317,10 @@ def test_the_report_tells_of_it(server, tmp_path, capsys):
         (["--warcs", "x", "--allow-private"], "--allow-private goes with --live"),
         (["--live", "--contact", "x@y.example", "--live-attempts", "0"], "--live-attempts must"),
         ([], "or the web (--live)"),
-        (["--crawl", "X", "--date", "someday"], "--date: not a date: 'someday'"),
+        (
+            ["--crawl", "X", "--date", "someday"],
+            "--date must be a date like",
+        ),
     ],
 )
 def test_wrong_calls(flags, message, tmp_path, capsys):

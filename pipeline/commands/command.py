@@ -1,47 +1,128 @@
 """What every command is made of: exit codes, the parser, the table of commands."""
 
 import argparse
+import difflib
+import inspect
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 DONE, FAILED, BAD_CALL, INTERRUPTED = 0, 1, 2, 130
 AddFlags = Callable[[argparse.ArgumentParser], None]
 
 
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps names such as CC-MAIN-2024-10 on one line."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
+
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
+    """A parser whose errors are one line, and which suggests the name that was probably meant."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=_HelpFormatter, **options)
+        self.commands: dict[str, argparse.ArgumentParser] = {}
+        self.sections: dict[str, list[str]] = {}
 
     def error(self, message: str) -> NoReturn:
+        # "argument --rate: must be at least 0" -> "--rate must be at least 0"
+        message = re.sub(r"^argument (\S+): (?=must |has )", r"\1 ", message)
+        message = message.removeprefix("argument ")
         sys.stderr.write(f"{self.prog}: {message} (see {self.prog} --help)\n")
         raise SystemExit(BAD_CALL)
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse as usual, but check names first: those errors are the most useful ones."""
+        words = list(sys.argv[1:] if args is None else args)
+        if self.commands:
+            self._check_command(words)
+        else:
+            self._check_flags(words)
+        return super().parse_known_args(words, namespace)
+
+    def _check_command(self, words: list[str]) -> None:
+        word = next((w for w in words if not w.startswith("-")), None)
+        if word is not None and word not in self.commands:
+            self.error(f"no command {word!r}{_suggestion(word, self.commands)}")
+        if word is None and not {"-h", "--help", "--version"} & set(words):
+            self.error(f"name a command: {', '.join(self.commands)}")
+
+    def _check_flags(self, words: list[str]) -> None:
+        for word in words:
+            flag = word.partition("=")[0]
+            if flag.startswith("--") and flag not in self._option_string_actions:
+                self.error(f"no flag {flag}{_suggestion(flag, self._option_string_actions)}")
+
+    def format_help(self) -> str:
+        """The help; commands stand in the sections that they were added to."""
+        if not self.sections:
+            return super().format_help()
+        width = max(map(len, self.commands)) + 2
+        lines = [f"usage: {self.prog} COMMAND ...", "", self.description or ""]
+        for title, names in self.sections.items():
+            lines += ["", f"{title}:"]
+            lines += [f"  {n:<{width}}{first_line(self.commands[n].description)}" for n in names]
+        return "\n".join([*lines, "", self.epilog or ""]) + "\n"
+
+
+def first_line(text: str | None) -> str:
+    """Return the first line of a help text."""
+    return (text or "").partition("\n")[0]
+
+
+def _suggestion(word: str, known: Iterable[str]) -> str:
+    closest = difflib.get_close_matches(word, list(known), n=1)
+    return f"; did you mean {closest[0]}?" if closest else ""
 
 
 class Commands:
     """Where commands are added; a command's help is the docstring of the function that runs it."""
 
-    def __init__(self, parser: argparse.ArgumentParser, dest: str = "command") -> None:
+    def __init__(self, parser: Parser, dest: str = "command") -> None:
         self._dest = dest
+        self._parent = parser
+        self._section = ""
         self._parsers: Any = parser.add_subparsers(dest=dest, metavar="COMMAND", required=True)
 
-    def add(self, name: str, run: Callable[[argparse.Namespace], int], *flags: AddFlags) -> None:
-        """Add a command; `flags` are functions that add its arguments."""
+    def section(self, title: str) -> None:
+        """Begin a section of the help; commands added from now on stand there."""
+        self._section = title
+        self._parent.sections.setdefault(title, [])
 
-        def alone(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    def add(
+        self,
+        name: str,
+        run: Callable[[argparse.Namespace], int],
+        *flags: AddFlags,
+        examples: Sequence[str] = (),
+    ) -> None:
+        """Add a command; `flags` are functions that add its arguments, `examples` end its help."""
+
+        def without_beam(args: argparse.Namespace, beam_flags: list[str]) -> int:
             if beam_flags:
-                raise ValueError(f"takes no Beam flags: {' '.join(beam_flags)}")
+                raise ValueError(f"this command takes no Beam flags: {' '.join(beam_flags)}")
             return run(args)
 
-        self._add(name, run.__doc__ or "", flags).set_defaults(run=alone)
+        self._add(name, run.__doc__ or "", flags, examples).set_defaults(run=without_beam)
 
     def add_beam(
-        self, name: str, run: Callable[[argparse.Namespace, list[str]], int], *flags: AddFlags
+        self,
+        name: str,
+        run: Callable[[argparse.Namespace, list[str]], int],
+        *flags: AddFlags,
+        examples: Sequence[str] = (),
     ) -> None:
-        """Add a command that takes Beam's flags too, those behind `--`."""
+        """Add a command that takes Beam's flags too, those after `--`."""
 
-        def job(args: argparse.Namespace, beam_flags: list[str]) -> int:
-            # workers share the cores among themselves; one thread each keeps sums in one order too
+        def with_beam(args: argparse.Namespace, beam_flags: list[str]) -> int:
+            # Workers share the cores; one thread per worker also keeps the order of sums fixed.
             os.environ.setdefault("OMP_NUM_THREADS", "1")
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
             from wikisum.pipeline.engine import files
@@ -49,21 +130,24 @@ class Commands:
             files.set_beam_flags(beam_flags)
             return run(args, beam_flags)
 
-        self._add(name, run.__doc__ or "", flags).set_defaults(run=job)
+        self._add(name, run.__doc__ or "", flags, examples).set_defaults(run=with_beam)
 
     def group(self, name: str, text: str) -> "Commands":
         """Add a command that has commands of its own."""
-        return Commands(self._add(name, text, ()), f"{name}_{self._dest}")
+        return Commands(self._add(name, text, (), ()), f"{name}_{self._dest}")
 
-    def _add(self, name: str, text: str, flags: Sequence[AddFlags]) -> argparse.ArgumentParser:
-        parser: argparse.ArgumentParser = self._parsers.add_parser(
-            name,
-            help=text.split("\n")[0],
-            description=text,
-            allow_abbrev=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+    def _add(
+        self, name: str, text: str, flags: Sequence[AddFlags], examples: Sequence[str]
+    ) -> Parser:
+        text = inspect.cleandoc(text)
+        epilog = "examples:\n" + "\n".join(f"  {e}" for e in examples) if examples else None
+        parser: Parser = self._parsers.add_parser(
+            name, help=first_line(text), description=text, epilog=epilog
         )
         for flag in flags:
             flag(parser)
         parser.set_defaults(prog=parser.prog)
+        self._parent.commands[name] = parser
+        if self._section:
+            self._parent.sections[self._section].append(name)
         return parser

@@ -1,4 +1,4 @@
-"""`wikisum build --estimate`: what the build would take, before anything runs or is written."""
+"""`wikisum build --estimate`: what a build would cost, before anything is run or written."""
 
 import argparse
 import json
@@ -11,14 +11,22 @@ if TYPE_CHECKING:
 
 
 def add_estimate_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags."""
+    """Add `--estimate` and the flags that go with it."""
     group = parser.add_argument_group("estimate")
-    group.add_argument("--estimate", action="store_true",
-                       help="tell what the build would read, compute, write and cost, by samples "
-                       "of its inputs; write nothing")  # fmt: skip
-    group.add_argument("--json", action="store_true", help="the estimate as JSON")
-    group.add_argument("--assume", nargs="+", default=[], metavar="NAME=VALUE",
-                       help="take other rates, assumptions, prices (coverage=0.6)")  # fmt: skip
+    group.add_argument(
+        "--estimate",
+        action="store_true",
+        help="print what the build would read, compute, write and cost, from samples of its "
+        "inputs, and write nothing",
+    )
+    group.add_argument("--json", action="store_true", help="print the estimate as JSON")
+    group.add_argument(
+        "--assume",
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="replace rates, assumptions or prices of the estimate, for example coverage=0.6",
+    )
 
 
 def estimate(
@@ -32,7 +40,7 @@ def estimate(
     search_results: "list[InputFile]",
     warcs: "list[InputFile]",
 ) -> str:
-    """The estimate, as a table or as JSON."""
+    """Return the estimate, as a table or as JSON."""
     from wikisum.crawl.errors import BadAnswer
     from wikisum.pipeline.articles.stage import language_of
     from wikisum.pipeline.build import with_language
@@ -51,7 +59,7 @@ def estimate(
         told(Prices(), values),
     )
     settings = with_language(settings, language_of(dump))
-    most = _most_articles(args.titles, settings.articles.limit)
+    max_articles = _max_articles(settings.articles.titles, settings.articles.limit)
     sample, keys = sample_articles(dump, urls, search_results, settings.articles)
     if not sample.articles:
         raise JobFailed(f"no article was found in {', '.join(f.path for f in dump)}")
@@ -61,7 +69,7 @@ def estimate(
             crawl = sample_pages(warcs, keys, settings, Access(remote, None, 1), assumed)
     except BadAnswer as error:
         raise JobFailed(str(error)) from error
-    found = figures.estimate(sample, crawl, most, settings, rates, assumed, prices, live)
+    found = figures.estimate(sample, crawl, max_articles, settings, rates, assumed, prices, live)
     if args.json:
         return json.dumps(as_plain(found), indent=1)
     workers = args.workers or os.cpu_count() or 1
@@ -69,23 +77,25 @@ def estimate(
 
 
 def _values(words: list[str]) -> dict[str, float]:
-    """The figures that are told. Raises ValueError for a word that is none."""
+    """Return the figures that --assume gives. Raises ValueError for a malformed one."""
     from wikisum.pipeline.estimate.rates import NAMES
 
     values = {}
     for word in words:
         name, _, value = word.partition("=")
         if name not in NAMES:
-            raise ValueError(f"--assume knows no {name!r}: one of {', '.join(NAMES)}")
+            raise ValueError(
+                f"--assume: no figure is called {name!r}; there are {', '.join(NAMES)}"
+            )
         try:
             values[name] = float(value)
         except ValueError as error:
-            raise ValueError(f"--assume {word}: no number") from error
+            raise ValueError(f"--assume {word}: {value!r} is not a number") from error
     return values
 
 
-def _most_articles(titles: str | None, limit: int | None) -> int | None:
-    """How many articles the flags take at most; None for all."""
+def _max_articles(titles: str | None, limit: int | None) -> int | None:
+    """Return the maximum number of articles; None for all."""
     from wikisum.pipeline.engine import files
 
     if titles is None:

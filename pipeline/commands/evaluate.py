@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 from wikisum.pipeline.commands.command import DONE, Commands
+from wikisum.pipeline.commands.flags import count, names
 from wikisum.pipeline.commands.ranker import (
+    SPLITS,
     add_evaluate_ranking_flags,
     add_train_ranker_flags,
     evaluate_ranking,
@@ -24,9 +26,9 @@ from wikisum.pipeline.errors import JobFailed
 def evaluate_summaries(args: argparse.Namespace) -> int:
     """Score files of summaries: ROUGE, perplexity, length, repetition, copying, significance.
 
-    Each file is a system's, as `wikisum summarize` writes it: JSON Lines or Parquet with id, title,
-    lead and summary at least. With --data, baselines stand beside the systems. With --out, the
-    figures are written as Markdown, CSV and JSON, with a page that shows every summary.
+    Each file holds the summaries of one system, as `wikisum summarize` writes them: JSON Lines or
+    Parquet with at least id, title, lead and summary. --data adds baselines. --out writes the
+    results as Markdown, CSV and JSON, with a page that shows every summary.
     """
     from wikisum.models.decoding.summary_files import BadSummaries
     from wikisum.models.evaluation.evaluate import EvaluationSettings, evaluate
@@ -35,13 +37,11 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
 
     given = {
         name: value
-        for name in ("samples", "seed", "split", "max_paragraphs", "page_examples")
+        for name in ("samples", "seed", "split", "max_paragraphs", "page_examples", "baselines")
         if (value := getattr(args, name)) is not None
     }
-    if args.baselines is not None:
-        given["baselines"] = tuple(filter(None, args.baselines.split(",")))
     if args.out is not None and args.out.exists() and not args.out.is_dir():
-        raise ValueError(f"--out {args.out} is no folder")
+        raise ValueError(f"--out {args.out} is not a directory")
     settings = EvaluationSettings(stem=not args.no_stem, mean=args.mean, **given)
 
     try:
@@ -52,42 +52,65 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
         raise JobFailed(str(error)) from error
     print(text_table(evaluation), end="")
     if args.out is not None:
-        print(f"look next: {args.out}/index.html, {args.out}/evaluation.md")
+        print(f"next: open {args.out}/index.html or read {args.out}/evaluation.md")
     return DONE
 
 
 def _add_summaries_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("summaries", nargs="*", type=Path, metavar="FILE",
-                        help="summaries of a system each, JSON Lines or Parquet")  # fmt: skip
-    parser.add_argument("--data", metavar="DIR", help="dataset, to add baselines")
-    parser.add_argument("--split", metavar="NAME", help="split of the dataset (default test)")
-    parser.add_argument("--baselines", metavar="NAMES",
-                        help="with commas between: lead, oracle or a ranking method "
-                        "(default lead,lexrank)")  # fmt: skip
-    parser.add_argument("--max-paragraphs", type=int, metavar="N",
-                        help="ranked paragraphs for the baselines (default all)")  # fmt: skip
-    parser.add_argument("--no-stem", action="store_true",
-                        help="ROUGE of words as they are, not of their Porter stems")  # fmt: skip
-    parser.add_argument("--mean", action="store_true",
-                        help="a row of the files' mean too, as of a run's best checkpoints"
-                        )  # fmt: skip
-    parser.add_argument("--samples", type=int, metavar="N",
-                        help="resamples of intervals and tests (default 10000)")  # fmt: skip
-    parser.add_argument("--seed", type=int, metavar="N", help="seed of resampling (default 0)")
-    parser.add_argument("--page-examples", type=int, metavar="N",
-                        help="examples that the page holds, first ones (default 2000)")  # fmt: skip
-    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for tables and page")
+    add = parser.add_argument
+    add("summaries", nargs="*", type=Path, metavar="FILE",
+        help="summaries of one system each, JSON Lines or Parquet")  # fmt: skip
+    add("--data", metavar="DIR", help="folder of the dataset, to add baselines")
+    add("--split", choices=SPLITS, help="split of the dataset (default: test)")
+    add("--baselines", type=names, metavar="NAME,...",
+        help="lead, oracle or ranking methods (default: lead,lexrank)")  # fmt: skip
+    add("--max-paragraphs", type=count, metavar="N",
+        help="ranked paragraphs that baselines read (default: all)")  # fmt: skip
+    add("--no-stem", action="store_true", help="compute ROUGE without Porter stemming")
+    add("--mean", action="store_true",
+        help="add the mean of the files, for example of a run's best checkpoints")  # fmt: skip
+    add("--samples", type=count, metavar="N",
+        help="resamples of intervals and tests (default: 10000)")  # fmt: skip
+    add("--seed", type=int, metavar="N", help="seed of the resampling (default: 0)")
+    add("--page-examples", type=int, metavar="N",
+        help="examples on the page, the first ones (default: 2000)")  # fmt: skip
+    add("--out", type=Path, metavar="DIR", help="folder for tables and page")
 
 
-def add_commands(commands: Commands) -> None:
-    """Add the commands of this file, of rankers and of summarizers."""
-    train = commands.group("train", "Train a model on the shards of a dataset.")
-    train.add("ranker", train_ranker, add_train_ranker_flags)
-    train.add("summarizer", train_summarizer, add_train_flags)
-    commands.add("summarize", summarize, add_summarize_flags)
-    commands.add("bench", bench, add_bench_flags)
-    evaluate = commands.group(
-        "evaluate", "Score rankings and summaries against the leads that they stand for."
+def add_training(commands: Commands) -> None:
+    """Add the commands that train and use summarizers."""
+    train = commands.group("train", "Train a ranker or a summarizer on the shards of a dataset.")
+    train.add("ranker", train_ranker, add_train_ranker_flags,
+              examples=["wikisum train ranker --data data --out runs/ranker"])  # fmt: skip
+    train.add(
+        "summarizer",
+        train_summarizer,
+        add_train_flags,
+        examples=[
+            "wikisum train summarizer --preset tiny --data data --out runs/tiny",
+            "wikisum train summarizer --preset ht-paper --data data --out runs/ht",
+        ],
     )
-    evaluate.add("ranking", evaluate_ranking, add_evaluate_ranking_flags)
-    evaluate.add("summaries", evaluate_summaries, _add_summaries_flags)
+    commands.add(
+        "summarize",
+        summarize,
+        add_summarize_flags,
+        examples=[
+            "wikisum summarize --run runs/ht --split test --out test.jsonl",
+            "wikisum summarize --run runs/ht --title 'Sea otter' --text otter.html notes.txt",
+        ],
+    )
+    commands.add("bench", bench, add_bench_flags)
+
+
+def add_evaluation(commands: Commands) -> None:
+    """Add the commands that score rankings and summaries."""
+    evaluate = commands.group("evaluate", "Score rankings or summaries against the leads.")
+    evaluate.add("ranking", evaluate_ranking, add_evaluate_ranking_flags,
+                 examples=["wikisum evaluate ranking data --split test"])  # fmt: skip
+    evaluate.add(
+        "summaries",
+        evaluate_summaries,
+        _add_summaries_flags,
+        examples=["wikisum evaluate summaries test.jsonl --data data --out scores"],
+    )

@@ -10,6 +10,9 @@ EXTRA_BY_MODULE = {
     **dict.fromkeys(MODELS, "build"),
     "torch": "train",
     "tensorboard": "train",
+    "trafilatura": "trafilatura",
+    "boto3": "aws",
+    "pypdf": "pdf",
 }
 
 

@@ -1,33 +1,129 @@
-"""Flags out of the fields of settings, for the commands of summarizers."""
+"""Flags made of the fields of settings, and settings made of a parsed call."""
 
 import argparse
 import dataclasses
-from typing import Any
+import types
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar, get_args, get_type_hints
 
-SOURCE_FLAGS = {
-    "max_paragraphs": "best paragraphs to read",
-    "paragraph_tokens": "subwords to read of each (hierarchical models)",
-    "source_tokens": "subwords to read in all",
-    "lead_tokens": "subwords of a lead to learn from",
-}
+from wikisum.pipeline.setting import fault_of, flag_of
 
-
-def given(args: argparse.Namespace, flags: dict[str, str]) -> dict[str, Any]:
-    """The values of these flags that stand in the call."""
-    found = {name: getattr(args, name, None) for name in flags}
-    return {name: value for name, value in found.items() if value is not None}
+T = TypeVar("T")
+_WORDS: dict[type, str] = {int: "a whole number", float: "a number"}
+_METAVARS = {int: "N", float: "X", str: "NAME"}
 
 
-def add_fields(group: Any, kind: Any, flags: dict[str, str]) -> None:
-    """A flag for each setting that `flags` explains, of the type of its field."""
-    types = {"int": int, "float": float, "str": str}
-    fields = {field.name: field for field in dataclasses.fields(kind)}
-    for name, text in flags.items():
-        flag, kind_name = "--" + name.replace("_", "-"), str(fields[name].type)
-        kind_name = getattr(fields[name].type, "__name__", kind_name).partition(" | ")[0]
-        if kind_name == "bool":
-            group.add_argument(flag, dest=name, default=None, help=text,
-                               action=argparse.BooleanOptionalAction)  # fmt: skip
-        else:
-            shown = {"str": "NAME", "int": "N", "float": "X"}[kind_name]
-            group.add_argument(flag, dest=name, type=types[kind_name], metavar=shown, help=text)
+def add_settings(
+    parser: Any,
+    kind: type,
+    *,
+    texts: Mapping[str, str] | None = None,
+    only: Iterable[str] | None = None,
+    prefix: str = "",
+    show_defaults: bool = True,
+    required: bool = False,
+) -> None:
+    """Add a flag for each field of the dataclass `kind` that has a help text.
+
+    The text is the field's own, or that in `texts` for settings that know nothing of flags. `only`
+    chooses fields, `prefix` begins the names of their flags. Values are checked as they are parsed,
+    so that an error names the flag as it was typed.
+    """
+    types_by_name = get_type_hints(kind)
+    for field in dataclasses.fields(kind):
+        text = (texts or {}).get(field.name) or field.metadata.get("help")
+        if text is None or (only is not None and field.name not in only):
+            continue
+        if show_defaults:
+            text += _default_text(field)
+        parser.add_argument(
+            f"--{prefix}{flag_of(field)}",
+            dest=_dest(kind, field.name),
+            default=argparse.SUPPRESS,
+            help=text.replace("%", "%%"),
+            required=required,
+            **_argument(field, types_by_name[field.name]),
+        )
+
+
+def settings_of(args: argparse.Namespace, base: T) -> T:
+    """Return `base` with the values that the call gives for its fields."""
+    return dataclasses.replace(base, **given(args, type(base)))  # type: ignore[type-var]
+
+
+def given(args: argparse.Namespace, kind: type) -> dict[str, Any]:
+    """Return the values of the fields of `kind` that the call gives, by their names."""
+    values = vars(args)
+    found = {f.name: values[_dest(kind, f.name)]
+             for f in dataclasses.fields(kind) if _dest(kind, f.name) in values}  # fmt: skip
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()}
+
+
+def count(text: str) -> int:
+    """Return the whole number above 0 that a word of the call stands for."""
+    value = _converted(int, text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, not {text}")
+    return value
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the names in a list with commas."""
+    return tuple(filter(None, text.split(",")))
+
+
+def _dest(kind: type, name: str) -> str:
+    return f"{kind.__name__}.{name}"
+
+
+def _default_text(field: "dataclasses.Field[Any]") -> str:
+    shown = field.metadata.get("default_text")
+    if shown is None:
+        plain = field.default
+        if plain in (dataclasses.MISSING, None, (), frozenset()) or plain is False:
+            return ""
+        shown = ", ".join(plain) if isinstance(plain, tuple) else _plain_text(plain)
+    return f" (default: {shown})"
+
+
+def _plain_text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _argument(field: "dataclasses.Field[Any]", hint: Any) -> dict[str, Any]:
+    """The keyword arguments of a field's flag that depend on its type."""
+    about = field.metadata
+    plain = next(t for t in (get_args(hint) if isinstance(hint, types.UnionType) else [hint])
+                 if t is not type(None))  # fmt: skip
+    if plain is bool:
+        return {"action": argparse.BooleanOptionalAction}
+    several = getattr(plain, "__origin__", None) is tuple
+    kind = str if several or plain not in _WORDS else plain
+    found: dict[str, Any] = {"type": _checked(field, kind)}
+    if about.get("append"):
+        found["action"] = "append"
+    elif several:
+        found["nargs"] = "+"
+    if about.get("choices"):
+        return {**found, "choices": about["choices"]}
+    return {**found, "metavar": about.get("metavar") or _METAVARS[kind]}
+
+
+def _checked(field: "dataclasses.Field[Any]", kind: type) -> Callable[[str], Any]:
+    """A function that makes the value of a word, or says what is wrong with the word."""
+    parse = field.metadata.get("parse")
+
+    def value_of(text: str) -> Any:
+        value = _converted(kind, text)
+        if fault := fault_of(field, value):
+            raise argparse.ArgumentTypeError(fault)
+        return value if parse is None else parse(value)
+
+    return value_of
+
+
+def _converted(kind: type, text: str) -> Any:
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"must be {_WORDS[kind]}, not {text!r}") from error

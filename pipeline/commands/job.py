@@ -8,6 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from wikisum.pipeline.commands.command import INTERRUPTED
+from wikisum.pipeline.commands.flags import count
 
 if TYPE_CHECKING:
     from wikisum.pipeline.engine.job import Job
@@ -17,41 +18,83 @@ if TYPE_CHECKING:
 def add_job_flags(parser: argparse.ArgumentParser) -> None:
     """Add `--out` and `--workers`."""
     parser.add_argument("--out", required=True, metavar="DIR", help="folder of the dataset")
-    parser.add_argument("--workers", type=int, metavar="N",
-                        help="worker processes (default: one a core)")  # fmt: skip
+    add_workers(parser)
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add `--workers`."""
+    parser.add_argument(
+        "--workers", type=count, metavar="N", help="worker processes (default: one per core)"
+    )
+
+
+def add_dataset(parser: argparse.ArgumentParser, flag: str = "data") -> None:
+    """Add the folder of a dataset, by position or by a flag."""
+    parser.add_argument(
+        "dataset", nargs="?", metavar="DIR", help="folder of the dataset, or its folder examples"
+    )
+    parser.add_argument(f"--{flag}", metavar="DIR", help="the same, as a flag")
+
+
+def dataset_of(args: argparse.Namespace, flag: str = "data") -> str:
+    """Return the folder that `add_dataset` asked for. Raises ValueError if there is not one."""
+    named = [folder for folder in (args.dataset, vars(args)[flag]) if folder is not None]
+    if len(named) != 1:
+        problem = "name the folder of a dataset" if not named else "two folders are named"
+        raise ValueError(f"{problem}: DIR or --{flag} DIR")
+    return str(named[0])
+
+
+def check_out(out: str) -> None:
+    """Raise ValueError if `out` cannot be an output folder."""
+    from wikisum.pipeline.engine import files
+
+    if not out.strip():
+        raise ValueError("--out is empty: name a folder")
+    files.check_path(out)
+    if not files.is_remote(out) and os.path.exists(out) and not os.path.isdir(out):
+        raise ValueError(f"--out {out} is not a directory")
 
 
 def done_stage(job: "Job", stage: str) -> "StageResult":
-    """The record of a stage that must be done. Raises JobFailed naming what to run first."""
+    """Return the record of a stage. Raises JobFailed naming what to run if it is not finished."""
     from wikisum.pipeline.errors import JobFailed
 
     result = job.workspace.finished(stage)
     if result is None:
-        command = {"wanted": "scan", "graphs": "examples"}.get(stage, stage)
-        raise JobFailed(
-            f"{job.workspace.out} has no finished {stage}: run `wikisum {command}` first"
-        )
+        raise JobFailed(_missing(job.workspace.out, stage))
     return result
 
 
-class open_job:
-    """The output folder, locked, and how to run in it, as a context; wrong Beam flags are told."""
+def _missing(out: str, stage: str) -> str:
+    command = {"wanted": "scan", "graphs": "examples"}.get(stage, stage)
+    return f"{out} has no finished {stage}: run `wikisum {command}` first"
 
-    def __init__(self, args: argparse.Namespace, beam_flags: list[str]) -> None:
-        from wikisum.pipeline.engine import files
+
+class open_job:
+    """The locked output folder and how to run in it, as a context.
+
+    With `after`, the folder must exist and that stage be finished in it: no folder is created.
+    Raises ValueError for a wrong call and JobFailed for a folder without that stage.
+    """
+
+    def __init__(
+        self, args: argparse.Namespace, beam_flags: list[str], after: str | None = None
+    ) -> None:
         from wikisum.pipeline.engine.job import Job
         from wikisum.pipeline.engine.runner import check_beam_flags
         from wikisum.pipeline.engine.workspace import Workspace
+        from wikisum.pipeline.errors import JobFailed
 
         check_beam_flags(beam_flags)
-        files.check_path(args.out)
-        if args.workers is not None and args.workers < 1:
-            raise ValueError(f"--workers must be over 0, not {args.workers}")
-        workers = args.workers or os.cpu_count() or 1
+        check_out(args.out)
+        workspace = Workspace(args.out)
+        if after is not None and workspace.finished(after) is None:
+            raise JobFailed(_missing(args.out, after))
         self._stack = contextlib.ExitStack()
-        # its own descriptor, since standard error becomes a log while pipelines run
+        # a descriptor of its own, since standard error is redirected while pipelines run
         to = self._stack.enter_context(os.fdopen(os.dup(2), "w", buffering=1))
-        self._job = Job(Workspace(args.out), to, workers, tuple(beam_flags))
+        self._job = Job(workspace, to, args.workers or os.cpu_count() or 1, tuple(beam_flags))
 
     def __enter__(self) -> "Job":
         try:
@@ -67,9 +110,9 @@ class open_job:
     def _interrupt(self, *_: Any) -> None:
         """Leave at once: Beam would wait for workers that the same signal has ended.
 
-        What is on disk is whole, and workers end when they lose us.
+        Files on disk are complete, and workers end when this process does.
         """
-        self._job.to.write("\nwikisum: interrupted; the same command goes on from here\n")
+        self._job.to.write("\nwikisum: interrupted; run the same command to resume\n")
         os._exit(INTERRUPTED)
 
     def __exit__(self, *error: Any) -> None:

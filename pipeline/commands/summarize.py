@@ -2,14 +2,15 @@
 
 import argparse
 import contextlib
-import dataclasses
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikisum.pipeline.commands.command import DONE
-from wikisum.pipeline.commands.flags import SOURCE_FLAGS, add_fields, given
+from wikisum.pipeline.commands.flags import add_settings, count, settings_of
+from wikisum.pipeline.commands.ranker import SPLITS, add_device_flag
+from wikisum.pipeline.commands.train import SOURCE_TEXTS
 from wikisum.pipeline.errors import JobFailed
 
 if TYPE_CHECKING:
@@ -20,47 +21,60 @@ if TYPE_CHECKING:
     from wikisum.pipeline.commands.own_documents import OwnParagraph
 
 EACH = "each"
-SEARCH_FLAGS = {
-    "beam": "hypotheses kept; 1 is greedy (default 5)",
-    "alpha": "of the length penalty (default 0.4)",
-    "penalty": "wu (default), average or none",
-    "min_tokens": "subwords at least",
-    "max_tokens": "subwords at most (default 256)",
-    "block_ngram": "let no n-gram of this length come twice, 0 for any",
-    "block_recent": "let none of the last two subwords come next",
-    "sample": "draw tokens instead of searching",
-    "temperature": "of the draws (default 1)",
-    "top_k": "draw from the likeliest so many, 0 for all",
-    "top_p": "draw from the likeliest with this share in all (default 1)",
-    "seed": "of the draws",
+DECODING_TEXTS = {
+    "beam": "number of hypotheses (1: greedy search)",
+    "alpha": "exponent of the wu length penalty",
+    "penalty": "length penalty: wu, average or none",
+    "min_tokens": "minimum subwords per summary",
+    "max_tokens": "maximum subwords per summary",
+    "block_ngram": "forbid repeated n-grams of this length (0: allow)",
+    "block_recent": "forbid the last two subwords, commas not counted",
+    "sample": "draw subwords at random instead of searching",
+    "temperature": "temperature of the draws",
+    "top_k": "draw from the N most likely subwords only (0: from all)",
+    "top_p": "draw from the most likely subwords with this total probability",
+    "seed": "seed of the draws",
 }
 
 
 def summarize(args: argparse.Namespace) -> int:
-    """Write summaries: of a split of a dataset, or of documents of one's own.
+    """Write summaries of a split of a dataset, or of your own documents.
 
-    With --split, a row an example in JSON Lines (or Parquet, by the name of --out), with scores,
-    the run and the search they come from, and what was attended to. With --text, the files' (or
-    web pages') paragraphs are ranked for --title, and the summary is printed (the row to --out).
+    With --split, writes one row per example as JSON Lines (or Parquet, by the name of --out) with
+    scores, the run, the decoding settings and the paragraphs that were attended to. With --text,
+    ranks the paragraphs of the documents for --title and prints the summary.
     """
+    from wikisum.models.decoding.settings import SearchSettings
     from wikisum.models.decoding.summarize import load
     from wikisum.ranker.runs.checkpoints import device_of
 
     _check_call(args)
-    search = _search_settings(args)
+    search = settings_of(args, SearchSettings())
     if args.checkpoint == EACH:
         return _each(args, search)
-    loaded = load(args.run_folder, args.checkpoint, device_of(args.device), args.precision)
+    checkpoint = args.checkpoint or _default_checkpoint(args.run_folder)
+    loaded = load(args.run_folder, checkpoint, device_of(args.device), args.precision)
     if args.text:
         return _own(args, loaded, search)
     out = args.out or Path(f"{args.split}.jsonl")
     _split(args, loaded, search, out)
-    print(f"look next: wikisum evaluate summaries {out}")
+    print(f"next: wikisum evaluate summaries {out}")
     return DONE
 
 
+def _default_checkpoint(run: Path) -> str:
+    """Return `best`, or `last` for a run without validations, which is said."""
+    from wikisum.models.training.checkpoints import BEST_ONE, LAST_ONE, best_of
+    from wikisum.ranker.runs.checkpoints import LAST
+
+    if (run / LAST).is_file() and not best_of(run):
+        sys.stderr.write(f"{run} has no validated checkpoint: using the last weights\n")
+        return LAST_ONE
+    return BEST_ONE
+
+
 def _each(args: argparse.Namespace, search: "SearchSettings") -> int:
-    """A file for each of the best checkpoints, named by its step; their scores may be averaged."""
+    """Write a file of summaries for each of the best checkpoints, named by its step."""
     from wikisum.models.decoding.summarize import load
     from wikisum.models.training.checkpoints import best_steps
     from wikisum.ranker.runs.checkpoints import device_of
@@ -70,7 +84,7 @@ def _each(args: argparse.Namespace, search: "SearchSettings") -> int:
     for step in best_steps(args.run_folder):
         files.append(out.with_name(f"{out.stem}.step-{step}{out.suffix}"))
         _split(args, load(args.run_folder, str(step), device, args.precision), search, files[-1])
-    print(f"look next: wikisum evaluate summaries --mean {' '.join(map(str, files))}")
+    print(f"next: wikisum evaluate summaries --mean {' '.join(map(str, files))}")
     return DONE
 
 
@@ -85,7 +99,7 @@ def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings",
     data = args.data or data_of(args.run_folder)
     _check_vocab(args.run_folder, data)
     settings = loaded.chosen.settings
-    source = dataclasses.replace(settings.source, **given(args, SOURCE_FLAGS))
+    source = settings_of(args, settings.source)
     reader = SplitReader(split_shards(data, args.split), settings.model, source)
     job = Job(reader, search, args.batch_tokens or settings.train.batch_tokens)
     group_rows = [group.rows for group in reader.groups]
@@ -110,7 +124,7 @@ def _own(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings") -
 
     paragraphs = read_paragraphs(args.text)
     order = rank("tfidf", args.title, [p.text for p in paragraphs])
-    source = dataclasses.replace(loaded.chosen.settings.source, **given(args, SOURCE_FLAGS))
+    source = settings_of(args, loaded.chosen.settings.source)
     best = [paragraphs[i] for i in order]
     example = {
         "id": article_id(args.title),
@@ -127,7 +141,7 @@ def _own(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings") -
 
 
 def _edges(graph: str, paragraphs: "list[OwnParagraph]") -> "Edges | None":
-    """The graph that a model follows, among one's own paragraphs."""
+    """Return the graph over the user's paragraphs that the model reads, or None."""
     if graph == "similarity":
         from wikisum.graphs.similarity import similarity_graph
 
@@ -138,69 +152,90 @@ def _edges(graph: str, paragraphs: "list[OwnParagraph]") -> "Edges | None":
         texts, documents, positions = (list(part) for part in zip(*paragraphs, strict=True))
         try:
             return discourse_graph(texts, documents, positions)
-        except ImportError as error:  # no model of spaCy's
+        except ImportError as error:  # spaCy or its model is missing
             raise JobFailed(str(error)) from error
     return None
 
 
 def _check_call(args: argparse.Namespace) -> None:
-    """Raises ValueError for flags that do not go together, or an --out that cannot be a file."""
+    """Raise ValueError for flags that do not go together, or an --out that cannot be a file."""
     if args.text and args.title is None:
-        raise ValueError("--text needs --title")
+        raise ValueError("--text needs --title, the topic of the summary")
     if args.text and args.checkpoint == EACH:
-        raise ValueError(f"--checkpoint {EACH} is for --split")
+        raise ValueError(f"--checkpoint {EACH} goes with --split")
     for flag in ("data", "batch_tokens") if args.text else ("title",):
         if getattr(args, flag) is not None:
             raise ValueError(
-                f"--{flag.replace('_', '-')} is for {'--split' if args.text else '--text'}"
+                f"--{flag.replace('_', '-')} goes with {'--split' if args.text else '--text'}"
             )
     if args.out is not None and args.out.is_dir():
-        raise ValueError(f"--out {args.out} is a folder")
+        raise ValueError(f"--out {args.out} is a directory")
 
 
 def _check_vocab(run: Path, data: str) -> None:
-    """Raises ValueError if the dataset's subwords are not the run's; without a vocabulary, none."""
+    """Raise ValueError if dataset and run have different vocabularies."""
     from wikisum.models.training.checkpoints import vocab_path
     from wikisum.ranker.data.shards import find_vocab
 
     with contextlib.suppress(FileNotFoundError):
         if find_vocab(data) != vocab_path(run).read_bytes():
             raise ValueError(
-                f"{data} has another vocabulary than {run} was trained with: give it the run's "
-                f"with `wikisum tokenize --vocab {vocab_path(run)}`"
+                f"{data} has another vocabulary than the run {run}: "
+                f"run `wikisum tokenize --out {data} --vocab {vocab_path(run)}`"
             )
 
 
-def _search_settings(args: argparse.Namespace) -> "SearchSettings":
-    from wikisum.models.decoding.settings import SearchSettings
-
-    return SearchSettings(**given(args, SEARCH_FLAGS))
-
-
 def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
-    """The flags of `wikisum summarize`."""
+    """Add the flags of `wikisum summarize`."""
     from wikisum.models import configs
     from wikisum.models.decoding.settings import SearchSettings
 
-    parser.add_argument("--run", dest="run_folder", required=True, type=Path, metavar="DIR",
-                        help="folder of a training run")  # fmt: skip
-    parser.add_argument("--checkpoint", default="best", metavar="NAME",
-                        help="best (default), last, average (of the best kept), a step, or "
-                        "each (of the best: a file each)")  # fmt: skip
+    parser.add_argument(
+        "--run",
+        dest="run_folder",
+        required=True,
+        type=Path,
+        metavar="DIR",
+        help="folder of a training run",
+    )
+    parser.add_argument(
+        "--checkpoint",
+        metavar="NAME",
+        help="best, last, average (of the best ones kept), the number of a step, or each: one file "
+        "for each of the best (default: best, or last for a run without validations)",
+    )
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--split", metavar="NAME", help="train, validation or test")
-    what.add_argument("--text", nargs="+", metavar="FILE", help="text or HTML files, or URLs")
-    parser.add_argument("--data", metavar="DIR", help="dataset (default that of the training)")
-    parser.add_argument("--title", metavar="TITLE", help="what the summary is about, for --text")
-    parser.add_argument("--out", type=Path, metavar="FILE",
-                        help=".jsonl or .parquet (default the split's name, or none)")  # fmt: skip
-    parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu or cuda")
-    parser.add_argument("--precision", default="auto", choices=["auto", "bf16", "fp32"],
-                        help="auto (bf16 on a GPU), bf16 or fp32")  # fmt: skip
-    parser.add_argument("--batch-tokens", type=int, metavar="N",
-                        help="source subwords of a batch (default as in training)")  # fmt: skip
-    source = parser.add_argument_group("source, where not as in training")
-    add_fields(source, configs.SourceSettings,
-               SOURCE_FLAGS | {"lead_tokens": "subwords of a lead to measure perplexity on"}
-               )  # fmt: skip
-    add_fields(parser.add_argument_group("search"), SearchSettings, SEARCH_FLAGS)
+    what.add_argument("--split", choices=SPLITS, help="summarize this split of the dataset")
+    what.add_argument(
+        "--text",
+        nargs="+",
+        metavar="FILE",
+        help="summarize these text, HTML or PDF files or URLs; - is standard input",
+    )
+    parser.add_argument(
+        "--data", metavar="DIR", help="folder of the dataset (default: the one trained on)"
+    )
+    parser.add_argument("--title", metavar="TEXT", help="topic of the summary, for --text")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="file to write, .jsonl or .parquet (default: SPLIT.jsonl; none for --text)",
+    )
+    add_device_flag(parser)
+    parser.add_argument(
+        "--precision",
+        default="auto",
+        choices=["auto", "bf16", "fp32"],
+        help="auto is bf16 on a GPU (default: auto)",
+    )
+    parser.add_argument(
+        "--batch-tokens",
+        type=count,
+        metavar="N",
+        help="source subwords per batch (default: as in training)",
+    )
+    source = parser.add_argument_group("source (default: as in training)")
+    texts = SOURCE_TEXTS | {"lead_tokens": "maximum subwords per lead, for perplexity"}
+    add_settings(source, configs.SourceSettings, texts=texts, show_defaults=False)
+    add_settings(parser.add_argument_group("decoding"), SearchSettings, texts=DECODING_TEXTS)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikisum.pipeline.commands.command import DONE, INTERRUPTED
-from wikisum.pipeline.commands.flags import SOURCE_FLAGS, add_fields, given
+from wikisum.pipeline.commands.flags import add_settings, count, given, names
+from wikisum.pipeline.commands.ranker import add_device_flag
 from wikisum.pipeline.errors import JobFailed
 
 if TYPE_CHECKING:
@@ -24,59 +25,66 @@ if TYPE_CHECKING:
 
 _SAME_SIGNAL_SECONDS = 2.0  # a launcher passes on the Ctrl-C that its terminal sent to all
 
-MODEL_FLAGS = {
-    "width": "of token vectors",
-    "feedforward": "width inside the feed-forward steps",
-    "heads": "of attention",
-    "layers": "the encoder from its input up, L a local and G a global layer",
-    "decoder_layers": "layers of the decoder",
-    "dropout": "on embeddings and the output of each step",
-    "attention_dropout": "on attention weights",
-    "pre_norm": "normalise before each step, not after it",
-    "bias": "in the projections of attention",
-    "output_bias": "on the logits",
-    "scale_embeddings": "by the root of the width",
-    "released": "global layers in the form of the released code",
-    "paragraph_position": "tell tokens the rank of their paragraph",
-    "pooling_heads": "of the paragraph pooling (default as many as --heads)",
-    "graph": "none, similarity or discourse: what one head follows",
-    "graph_head": "which one",
+MODEL_TEXTS = {
+    "width": "width of token vectors",
+    "feedforward": "width inside the feed-forward layers",
+    "heads": "attention heads",
+    "layers": "encoder layers from the input up: L is a local layer, G a global one",
+    "decoder_layers": "decoder layers",
+    "dropout": "dropout on embeddings and on the output of each sublayer",
+    "attention_dropout": "dropout on attention weights",
+    "pre_norm": "normalize before each sublayer, not after it",
+    "bias": "add a bias in the projections of attention",
+    "output_bias": "add a bias to the logits",
+    "scale_embeddings": "multiply embeddings by the square root of the width",
+    "released": "compute global layers as the released code does",
+    "paragraph_position": "encode the rank of each token's paragraph",
+    "pooling_heads": "heads of the paragraph pooling; must divide --width (default: --heads)",
+    "graph": "graph that one head of the global layers follows",
+    "graph_head": "index of that head; negative numbers count from the last",
 }
-TRAIN_FLAGS = {
-    "steps": "updates in all",
-    "batch_tokens": "subwords of a batch, of sources or leads, with padding, at most",
-    "update_batches": "batches an update, over all processes (default one each)",
-    "peak_learning_rate": "reached at the end of the warm-up",
-    "warmup_steps": "updates of rising learning rate",
-    "beta1": "of Adam",
-    "beta2": "of Adam",
-    "epsilon": "of Adam",
-    "clip": "gradients to this norm, 0 for never",
-    "label_smoothing": "share of the probability for other subwords",
-    "validate_every": "so many updates, and save then",
-    "log_every": "so many updates",
-    "keep_best": "weights of so many best validations",
+SOURCE_TEXTS = {
+    "max_paragraphs": "number of best paragraphs to read",
+    "paragraph_tokens": "maximum subwords read per paragraph (hierarchical models only)",
+    "source_tokens": "maximum subwords read per example",
+    "lead_tokens": "maximum subwords per lead",
+}
+TRAIN_TEXTS = {
+    "steps": "number of updates",
+    "batch_tokens": "maximum subwords per batch, padding included, of sources and of leads",
+    "update_batches": "batches per update over all processes (default: one per process)",
+    "peak_learning_rate": "learning rate at the end of the warm-up",
+    "warmup_steps": "updates over which the learning rate rises",
+    "beta1": "Adam beta1",
+    "beta2": "Adam beta2",
+    "epsilon": "Adam epsilon",
+    "clip": "clip gradients to this norm (0 disables clipping)",
+    "label_smoothing": "probability given to subwords other than the label",
+    "validate_every": "validate and save a checkpoint every N updates",
+    "log_every": "write a row to log.jsonl every N updates",
+    "keep_best": "number of best checkpoints to keep",
     "precision": "auto (bf16 on a GPU), bf16 or fp32",
-    "compile": "layers with torch.compile",
-    "loader_workers": "processes that make batches",
-    "seed": "of weights, order and dropout",
+    "compile": "compile the layers with torch.compile",
+    "loader_workers": "number of processes that prepare batches",
+    "seed": "seed of initial weights, order of examples and dropout",
 }
-BENCH_FLAGS = {
-    "vocab_size": "subwords (default 32000)",
-    "source_tokens": "of an example (default 1600)",
-    "paragraph_tokens": "of a paragraph (default 100)",
-    "target_tokens": "of a lead, and of a summary (default 140)",
-    "beam": "hypotheses (default 5)",
-    "max_examples": "in the largest batch to try (default 64)",
-    "repeats": "of each timing (default 3)",
+BENCH_TEXTS = {
+    "vocab_size": "subwords in the vocabulary",
+    "source_tokens": "subwords per example",
+    "paragraph_tokens": "subwords per paragraph",
+    "target_tokens": "subwords per lead and per summary",
+    "beam": "hypotheses",
+    "max_examples": "examples in the largest batch to try",
+    "repeats": "repetitions of each timing",
 }
 
 
 def train_summarizer(args: argparse.Namespace) -> int:
     """Train a summarizer from the shards of a dataset.
 
-    The same command goes on where a run stopped, to the same weights. Ctrl-C and SIGTERM save
-    first. Several GPUs: torchrun --standalone --nproc-per-node N -m wikisum train ...
+    If a run is stopped, run the same command to resume; the weights become the same. Ctrl-C and
+    SIGTERM save a checkpoint first. To use several GPUs:
+    torchrun --standalone --nproc-per-node N -m wikisum train summarizer ...
     """
     from wikisum.models.data.batches import SplitReader
     from wikisum.models.distributed import join_team, leave_team
@@ -96,7 +104,9 @@ def train_summarizer(args: argparse.Namespace) -> int:
     try:
         validation = _validation(args.data, settings)
         if validation is None and team.is_first:
-            sys.stderr.write(f"{args.data} has no validation examples: no weights are compared\n")
+            sys.stderr.write(
+                f"{args.data} has no validation examples: checkpoints are not compared\n"
+            )
         trainer = Trainer(args.out, settings, SplitReader(train, *shape), validation, team)
         trainer.lengths(sys.stderr)
         if team.is_first:
@@ -110,15 +120,13 @@ def train_summarizer(args: argparse.Namespace) -> int:
         leave_team(team)
     if trainer.step < settings.train.steps:
         if team.is_first:
-            sys.stderr.write(
-                f"stopped at step {trainer.step}; the same command goes on from here\n"
-            )
+            sys.stderr.write(f"stopped at step {trainer.step}; run the same command to resume\n")
         return INTERRUPTED
     if team.is_first:
         for best in trainer.best[:1]:
-            print(f"best: step {best.step:,}, {best.loss:.4f} nats a subword on validation")
+            print(f"best: step {best.step:,}, {best.loss:.4f} nats per subword on validation")
         which = "" if trainer.best else " --checkpoint last"
-        print(f"look next: wikisum summarize --run {args.out}{which} --split test --out test.jsonl")
+        print(f"next: wikisum summarize --run {args.out}{which} --split test --out test.jsonl")
     return DONE
 
 
@@ -135,7 +143,7 @@ def _validation(data: str, settings: "RunSettings") -> "SplitReader | None":
 
 
 def _run_settings(args: argparse.Namespace, vocab_size: int) -> "RunSettings":
-    """Preset, then --config, then flags. Raises ValueError for a setting that is none."""
+    """Preset, then --config, then flags. Raises ValueError for a wrong setting."""
     from wikisum.models.configs import PRESETS, changed
 
     preset = args.preset or {"ht": "ht-paper", "ft": "ft-paper", None: "ht-paper"}[args.model]
@@ -145,10 +153,11 @@ def _run_settings(args: argparse.Namespace, vocab_size: int) -> "RunSettings":
         raise ValueError(f"--preset must be one of {', '.join(PRESETS)}, not {preset!r}")
     settings = PRESETS[preset]
     if args.model not in (None, settings.model.model):
-        raise ValueError(f"--preset {preset} is no --model {args.model}")
+        raise ValueError(f"--preset {preset} is not a preset of --model {args.model}")
     if args.config is not None:
         settings = changed(settings, _config(args.config))
-    flags = given(args, MODEL_FLAGS | SOURCE_FLAGS | TRAIN_FLAGS)
+    kinds = (type(part) for part in vars(settings).values())
+    flags = {name: value for kind in kinds for name, value in given(args, kind).items()}
     return changed(settings, {**flags, "vocab_size": vocab_size})
 
 
@@ -158,15 +167,15 @@ def _config(path: Path) -> dict[str, Any]:
     Raises ValueError naming the file.
     """
     if not path.is_file():
-        raise FileNotFoundError(f"no such file: {path}")
+        raise FileNotFoundError(f"--config: there is no file {path}")
     try:
         text = path.read_text()
         values = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     if not isinstance(values, dict):
-        raise ValueError(f"{path} holds no settings by name")
-    values.pop("data", None)  # where a run's data lies is no setting
+        raise ValueError(f"{path} must hold an object of settings")
+    values.pop("data", None)  # the folder of a run's dataset is not a setting
     groups = [v if isinstance(v, dict) else {k: v} for k, v in values.items()]
     return {name: value for group in groups for name, value in group.items()}
 
@@ -193,40 +202,45 @@ def _saving_on_signals(stopping: "Stopping", is_first: bool) -> Iterator[None]:
 
 
 def add_train_flags(parser: argparse.ArgumentParser) -> None:
-    """The flags of `wikisum train summarizer`."""
+    """Add the flags of `wikisum train summarizer`."""
     from wikisum.models import configs
 
-    parser.add_argument("--data", required=True, metavar="DIR", help="dataset, local or remote")
+    parser.add_argument(
+        "--data", required=True, metavar="DIR", help="folder of the dataset, local or remote"
+    )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder of the run")
     parser.add_argument("--model", choices=configs.MODELS, help="flat (ft) or hierarchical (ht)")
-    presets = ", ".join(configs.PRESETS)
-    parser.add_argument("--preset", metavar="NAME", help=f"{presets} (default the paper's)")
+    parser.add_argument(
+        "--preset",
+        choices=list(configs.PRESETS),
+        help="where settings start from (default: ft-paper or ht-paper, by --model)",
+    )
     parser.add_argument(
         "--config",
         type=Path,
         metavar="FILE",
-        help="settings, TOML or JSON; a run's settings.json too",
+        help="settings in TOML or JSON, for example the settings.json of another run",
     )
-    parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu or cuda")
-    add_fields(parser.add_argument_group("model"), configs.ModelSettings, MODEL_FLAGS)
-    add_fields(parser.add_argument_group("source"), configs.SourceSettings, SOURCE_FLAGS)
-    add_fields(parser.add_argument_group("training"), configs.TrainSettings, TRAIN_FLAGS)
+    add_device_flag(parser)
+    # their defaults depend on the preset
+    model, source, training = map(parser.add_argument_group, ("model", "source", "training"))
+    add_settings(model, configs.ModelSettings, texts=MODEL_TEXTS, show_defaults=False)
+    add_settings(source, configs.SourceSettings, texts=SOURCE_TEXTS, show_defaults=False)
+    add_settings(training, configs.TrainSettings, texts=TRAIN_TEXTS, show_defaults=False)
 
 
 def bench(args: argparse.Namespace) -> int:
-    """Measure models at one setting: parameters, largest batch, speeds, memory.
+    """Measure the speed and memory of models, on random examples of equal lengths.
 
-    Drawn examples of equal lengths; the batch is doubled until memory runs out or --max-examples
-    is reached. A table, then the same as one JSON line.
+    The batch size is doubled until memory runs out or --max-examples is reached. Prints a table,
+    then the same as one line of JSON.
     """
     from wikisum.models.bench import BenchSettings, Cost, costs, machine_of, table
     from wikisum.ranker.runs.checkpoints import device_of
 
     device = device_of(args.device)
-    told = given(args, BENCH_FLAGS)
-    if args.presets:
-        told["presets"] = tuple(args.presets.split(","))
-    settings = BenchSettings(**told)
+    sizes = {name: value for name in BENCH_TEXTS if (value := getattr(args, name)) is not None}
+    settings = BenchSettings(**sizes, **({"presets": args.presets} if args.presets else {}))
     rows: list[Cost] = []
     for row in costs(settings, device):
         sys.stderr.write(f"bench  {row.preset} done\n")
@@ -238,10 +252,13 @@ def bench(args: argparse.Namespace) -> int:
 
 
 def add_bench_flags(parser: argparse.ArgumentParser) -> None:
-    """The flags of `wikisum bench`."""
-    parser.add_argument("--presets", metavar="NAMES",
-                        help="with commas between (default ft-paper,ht-paper)")  # fmt: skip
-    parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu or cuda")
-    for name, text in BENCH_FLAGS.items():
-        flag = "--" + name.replace("_", "-")
-        parser.add_argument(flag, dest=name, type=int, metavar="N", help=text)
+    """Add the flags of `wikisum bench`."""
+    parser.add_argument(
+        "--presets",
+        type=names,
+        metavar="NAME,...",
+        help="presets to measure (default: ft-paper,ht-paper)",
+    )
+    add_device_flag(parser)
+    for name, text in BENCH_TEXTS.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=count, metavar="N", help=text)

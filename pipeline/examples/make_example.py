@@ -1,13 +1,12 @@
 """An article and its documents -> its example: drop clones, label, rank, cut. No Beam, no files."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from wikisum.crawl.clones import article_shingles, clone_score, lead_bigrams, paragraph_clone_score
 from wikisum.crawl.original.t2t import t2t_text
 from wikisum.crawl.tokens import terms
-from wikisum.pipeline.examples.assign import STAGE
 from wikisum.pipeline.options import ANY_LANGUAGE, ExampleSettings
 from wikisum.pipeline.records import (
     SOURCES,
@@ -23,6 +22,8 @@ from wikisum.ranker.rouge import rouge1_recall, rouge2_recall
 from wikisum.ranker.select import best_within
 from wikisum.ranker.tfidf import tfidf_scores
 
+STAGE = "examples"
+
 
 class WantedDocument(NamedTuple):
     """A document that an article wants: `source` and `rank` as in `wanted/`."""
@@ -33,10 +34,7 @@ class WantedDocument(NamedTuple):
 
 
 class ExampleOutcome(NamedTuple):
-    """What became of an article: its example with its sizes, or None; dropped rows and counts.
-
-    `article` and `split` are empty for dropped rows that belong to no article.
-    """
+    """What became of an article: its example with its sizes, or None; dropped rows and counts."""
 
     article: str
     split: str
@@ -56,16 +54,12 @@ class _Pooled(NamedTuple):
 
 
 def make_example(
-    article: Article,
-    wanted: list[WantedDocument],
-    settings: ExampleSettings,
-    missing: Iterable[Dropped] = (),
+    article: Article, wanted: list[WantedDocument], settings: ExampleSettings
 ) -> ExampleOutcome:
     """Return the example of an article, its documents in the order of their lists.
 
     Citations come first, search results last. Every document and paragraph that is left out is
-    counted, and a document that is left out is a dropped row; `missing` are the rows of wanted
-    pages without a document.
+    counted, and a document that is left out is a dropped row.
     """
     pool = _Pool(article, settings)
     for item in sorted(wanted, key=_list_order):
@@ -97,18 +91,9 @@ def make_example(
                 detail=article.title,
             )
         )
-    dropped += sorted(missing, key=lambda row: row.url or "")
-    counts.update(_dropped_counts(dropped))
+    for row in dropped:
+        counts[f"dropped_{row.kind}_{row.reason}"] += 1
     return ExampleOutcome(article.id, article.split, example, sizes, dropped, dict(counts))
-
-
-def dropped_outcome(row: Dropped) -> ExampleOutcome:
-    """Return the outcome that holds a dropped row of no article."""
-    return ExampleOutcome("", "", None, None, [row], dict(_dropped_counts([row])))
-
-
-def _dropped_counts(rows: list[Dropped]) -> Counter[str]:
-    return Counter(f"dropped_{row.kind}_{row.reason}" for row in rows)
 
 
 class _Pool:

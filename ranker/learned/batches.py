@@ -22,6 +22,7 @@ from wikisum.ranker.data.ragged import (
     padded,
 )
 from wikisum.ranker.data.shards import RowGroup, read_group
+from wikisum.ranker.learned.settings import Lengths
 
 Floats = npt.NDArray[np.float32]
 T = TypeVar("T")
@@ -57,14 +58,6 @@ class Place(NamedTuple):
     epoch: int = 0
     pool: int = 0
     batch: int = 0
-
-
-class Lengths(NamedTuple):
-    """Bounds in subwords: what is read of a text, and how many a batch holds with its padding."""
-
-    title: int
-    paragraph: int
-    batch: int
 
 
 def pools(

@@ -3,32 +3,12 @@
 Shapes: N paragraphs, A articles, T tokens, E embedding, H LSTM output, F features.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from wikisum.ranker.data.vocab import PAD
-
-
-@dataclass(frozen=True)
-class RankerSettings:
-    """The ranker's shape; the paper leaves the sizes of embedding and features open."""
-
-    vocab_size: int = 32_000
-    embedding_size: int = 256
-    hidden_size: int = 256
-    feature_size: int = 256
-    bidirectional: bool = False  # equations 1 and 2 are written with one direction
-    dropout: float = 0.2
-
-    def __post_init__(self) -> None:
-        for name in ("vocab_size", "embedding_size", "hidden_size", "feature_size"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be over 0, not {getattr(self, name)}")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be at least 0 and under 1, not {self.dropout}")
+from wikisum.ranker.learned.settings import RankerSettings
 
 
 class SequenceEncoder(nn.Module):

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from wikisum.ranker.data.ragged import cut, length_batches, ragged
-from wikisum.ranker.learned.batches import Batch, Floats, Lengths, Pool, collate
-from wikisum.ranker.learned.lstm import Ranker, RankerSettings
+from wikisum.ranker.learned.batches import Batch, Floats, Pool, collate
+from wikisum.ranker.learned.lstm import Ranker
+from wikisum.ranker.learned.settings import Lengths, RankerSettings
 from wikisum.ranker.runs.checkpoints import BEST, VOCAB, device_of, load_checkpoint, load_vocab
 
 KIND = "ranker"

@@ -9,7 +9,7 @@ import json
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -18,9 +18,10 @@ from torch.nn import functional as F
 
 from wikisum.ranker.data.shards import RowGroup, find_vocab, row_groups, split_shards
 from wikisum.ranker.data.vocab import load_model
-from wikisum.ranker.learned.batches import Batch, Lengths, Place, ahead, training_batches
-from wikisum.ranker.learned.lstm import Ranker, RankerSettings
+from wikisum.ranker.learned.batches import Batch, Place, ahead, training_batches
+from wikisum.ranker.learned.lstm import Ranker
 from wikisum.ranker.learned.score import KIND, batch_logits
+from wikisum.ranker.learned.settings import FitSettings, RankerSettings
 from wikisum.ranker.learned.validation import RECALLS, Validation, some_groups
 from wikisum.ranker.runs.atomic import write_json, write_whole
 from wikisum.ranker.runs.checkpoints import (
@@ -36,46 +37,6 @@ from wikisum.ranker.runs.progress import ProgressLine, clock
 from wikisum.ranker.runs.training_log import TrainingLog
 
 BATCHES_AHEAD = 4
-
-
-@dataclass(frozen=True)
-class FitSettings:
-    """How a ranker is fitted; `batch_tokens` counts a batch's subwords with its padding.
-
-    Articles are shuffled within pools of `pool_articles`. Every `evaluate_every` steps the model
-    is measured on about `evaluate_articles` articles and saved.
-    """
-
-    steps: int = 20_000
-    seed: int = 0
-    learning_rate: float = 0.15
-    initial_accumulator: float = 0.1
-    batch_tokens: int = 32_768
-    max_title_tokens: int = 64
-    max_paragraph_tokens: int = 256
-    pool_articles: int = 2048
-    evaluate_every: int = 500
-    evaluate_articles: int = 512
-
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            if name != "seed" and value <= 0:
-                raise ValueError(f"{name} must be over 0, not {value}")
-        if self.seed < 0:
-            raise ValueError(f"seed must not be under 0, but is {self.seed}")
-
-    @property
-    def lengths(self) -> Lengths:
-        return Lengths(self.max_title_tokens, self.max_paragraph_tokens, self.batch_tokens)
-
-
-PRESETS: dict[str, tuple[RankerSettings, FitSettings]] = {
-    "paper": (RankerSettings(), FitSettings()),
-    "tiny": (
-        RankerSettings(embedding_size=64, hidden_size=64, feature_size=64),
-        FitSettings(steps=5000, batch_tokens=2048, evaluate_every=250, evaluate_articles=256),
-    ),
-}
 
 
 class Fit:

@@ -7,9 +7,10 @@ import torch
 from scipy.special import expit
 
 from wikisum.ranker.data.shards import RowGroup
-from wikisum.ranker.learned.batches import Floats, Lengths, read_pool
+from wikisum.ranker.learned.batches import Floats, read_pool
 from wikisum.ranker.learned.lstm import Ranker
 from wikisum.ranker.learned.score import pool_logits
+from wikisum.ranker.learned.settings import Lengths
 from wikisum.ranker.rank import best_first
 from wikisum.ranker.recall import CUTS, read_articles, recalls_at
 from wikisum.ranker.rouge import rouge_tokens

@@ -47,7 +47,7 @@ def required(*names: str | None) -> set[str]:
 
 
 def test_requirements_are_the_imports():
-    listed = required("all", "trafilatura", "aws")
+    listed = required("all", "trafilatura", "aws", "pdf")
     assert imported() - listed == set()
     assert listed - imported() - INDIRECT == set()
 

@@ -105,8 +105,8 @@ def test_the_command_writes_a_table_and_figures(data, tmp_path, capsys):
     ("flags", "message"),
     [
         (["--methods", "tfidf,best"], "no ranking method 'best'"),
-        (["--limit", "0"], "--limit must be over 0"),
-        (["--split", "dev"], "no dev shard"),
+        (["--limit", "0"], "--limit must be at least 1"),
+        (["--split", "dev"], "--split: invalid choice: 'dev'"),
         (["--run", "nowhere"], "nowhere holds no run of a ranker"),
     ],
 )

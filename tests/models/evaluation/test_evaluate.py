@@ -232,10 +232,10 @@ def test_stems_are_a_choice_and_are_told(tmp_path, capsys):
     [
         (GOOD, ["no.jsonl"], 2, "No such file or directory: 'no.jsonl'"),
         (GOOD, ["--baselines", "best"], 2, "--baselines: no 'best'"),
-        (GOOD, ["--samples", "0"], 2, "--samples must be over 0"),
+        (GOOD, ["--samples", "0"], 2, "--samples must be at least 1"),
         (GOOD, ["--data", "nowhere"], 2, "no such folder: nowhere"),
-        (GOOD, ["--out", __file__], 2, "is no folder"),
-        (GOOD, ["--sample", "5"], 2, "unrecognized arguments"),
+        (GOOD, ["--out", __file__], 2, "is not a directory"),
+        (GOOD, ["--sample", "5"], 2, "no flag --sample; did you mean --samples?"),
         ([], [], 1, "holds no summary"),
         ([*GOOD, "text"], [], 1, "line 7: is no object"),
         ([*GOOD, GOOD[1]], [], 1, "stands there twice"),

@@ -27,7 +27,8 @@ from wikisum.pipeline.live.fetcher import LivePage
 from wikisum.pipeline.options import LiveSettings
 from wikisum.pipeline.records import DROPPED
 
-FLAGS = ["--allow-private", "--delay", "0", "--timeout", "5"]
+CONTACT = ["--contact", "you@host.example"]
+FLAGS = [*CONTACT, "--allow-private", "--delay", "0", "--timeout", "5"]
 ANSWERS = {
     "/robots.txt": Answer(200, b"User-agent: *\nDisallow: /closed"),
     "/good": page(LEAD),
@@ -142,13 +143,14 @@ def test_missing_pages_of_a_build_are_fetched_and_scanned(tmp_path, server):
     assert len(server.paths) == 5
 
 
-def test_without_the_flag_no_private_address_is_asked(tmp_path, server):
+def test_without_the_flag_no_private_address_is_asked(tmp_path, server, capsys):
     hosts = ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "localhost"]
     urls = [f"http://{host}:{server.port}/good" for host in hosts]
     urls += [f"http://[::ffff:127.0.0.1]:{server.port}/good", f"http://[::1]:{server.port}/"]
     listed = tmp_path / "urls.txt"
     listed.write_text("\n".join(urls))
-    assert main(["live", "--urls", str(listed), "--out", str(tmp_path / "out")]) == 0
+    assert main(["live", *CONTACT, "--urls", str(listed), "--out", str(tmp_path / "out")]) == 0
+    assert "--allow-private --retry private_address" in capsys.readouterr().err
     rows = pq.read_table(tmp_path / "out" / "dropped" / "dropped-live.parquet").to_pylist()
     assert Counter(r["reason"] for r in rows) == {"private_address": 6, "bad_url": 2}
     assert server.requests == []
@@ -274,12 +276,15 @@ def test_pages_are_planned_once_each():
 
 def test_bad_calls_are_told(tmp_path, capsys):
     out = str(tmp_path / "out")
-    assert main(["live", "--out", out]) == 1
+    assert main(["live", *CONTACT, "--out", out]) == 1
     assert "run `wikisum scan` first" in capsys.readouterr().err
-    assert main(["live", "--out", out, "--urls", str(tmp_path / "none")]) == 2
+    assert main(["live", "--out", out]) == 2
+    assert "required: --contact" in capsys.readouterr().err
+    assert main(["live", *CONTACT, "--out", out, "--urls", str(tmp_path / "none")]) == 2
     assert main(["live", "--out", out, "--contact", "me (x)"]) == 2
-    assert main(["live", "--out", out, "--delay", "-1"]) == 2
-    assert main(["live", "--out", out, "--", "--runner=x"]) == 2
+    assert main(["live", *CONTACT, "--out", out, "--delay", "-1"]) == 2
+    assert main(["live", *CONTACT, "--out", out, "--", "--runner=x"]) == 2
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_record_is_kept_for_the_manifest(tmp_path, server):

@@ -352,13 +352,13 @@ def test_a_block_that_is_damaged_is_no_miss(articles, files, out, tmp_path):
     [
         (["--crawl", "no crawl"], 2, "--crawl must be a name like CC-MAIN-2024-10"),
         (["--crawl", CRAWL, "--crawl", CRAWL], 2, "names a crawl twice"),
-        (["--date", "yesterday"], 2, "not a date: 'yesterday'"),
+        (["--date", "yesterday"], 2, "--date must be a date like 2024"),
         (["--index", "magic"], 2, "--index must be one of"),
-        (["--rate", "-1"], 2, "--rate must not be"),
-        (["--attempts", "0"], 2, "--attempts must be over 0"),
-        (["--retry", "503 "], 2, "no reasons like http_503,timeout"),
+        (["--rate", "-1"], 2, "--rate must be at least 0, not -1"),
+        (["--attempts", "0"], 2, "--attempts must be at least 1"),
+        (["--retry", "503 "], 2, "--retry has an unknown reason '503 '"),
         (["--crawl", "CC-MAIN-1999-01"], 1, "cluster.idx answers 404"),
-        (["--contact", "é"], 2, "--contact must be plain ASCII"),
+        (["--contact", "é"], 2, "--contact must be a mail or web address in ASCII"),
     ],
 )
 def test_a_wrong_call_is_one_line(articles, out, tmp_path, capfd, flags, code, message):

@@ -182,7 +182,10 @@ def test_killed_at_any_moment_it_ends_in_the_same_bytes(data, run, ranked, tmp_p
     ("flags", "message"),
     [
         (["--method", "best"], "no ranking method 'best'"),
-        (["--method", "tfidf", "--max-paragraphs", 0], "--max-paragraphs must be over 0"),
+        (
+            ["--method", "tfidf", "--max-paragraphs", 0],
+            "--max-paragraphs must be at least 1",
+        ),
         (["--model", "nowhere"], "nowhere holds no run of a ranker: no best.pt"),
         ([], "one of the arguments --method --model is required"),
         (["--method", "tfidf", "--model", "x"], "not allowed with argument"),

@@ -4,7 +4,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wikisum.ranker.learned.lstm import Ranker, RankerSettings, SequenceEncoder, masked_max
+from wikisum.ranker.learned.lstm import Ranker, SequenceEncoder, masked_max
+from wikisum.ranker.learned.settings import RankerSettings
 
 SMALL = RankerSettings(vocab_size=30, embedding_size=8, hidden_size=6, feature_size=5)
 TEXTS = st.lists(st.integers(1, 29), max_size=7)
@@ -141,7 +142,7 @@ def test_a_batch_can_be_learned_by_heart():
 
 @pytest.mark.parametrize("change", [{"hidden_size": 0}, {"dropout": 1.0}, {"vocab_size": -1}])
 def test_wrong_settings_are_refused(change):
-    with pytest.raises(ValueError, match=next(iter(change))):
+    with pytest.raises(ValueError, match=next(iter(change)).replace("_", "-")):
         RankerSettings(**change)
 
 

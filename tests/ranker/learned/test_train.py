@@ -18,7 +18,8 @@ from wikisum.pipeline.cli import main
 from wikisum.ranker.data.shards import read_group, row_groups, split_shards
 from wikisum.ranker.learned.batches import Place, training_batches
 from wikisum.ranker.learned.score import Scorer
-from wikisum.ranker.learned.train import PRESETS, Fit, train
+from wikisum.ranker.learned.settings import PRESETS
+from wikisum.ranker.learned.train import Fit, train
 from wikisum.ranker.recall import recalls_at
 from wikisum.ranker.rouge import rouge_tokens
 from wikisum.ranker.runs.checkpoints import BEST, LAST, load_checkpoint
@@ -187,9 +188,9 @@ def test_the_best_model_scores_as_it_did_in_training(data, whole_run):
     ("flags", "code", "message"),
     [
         (["--data", "nowhere"], 2, "no such folder: nowhere"),
-        (["--preset", "huge"], 2, "no preset 'huge': one of paper, tiny"),
-        (["--steps", 0], 2, "steps must be over 0, not 0"),
-        (["--dropout", 1], 2, "dropout must be at least 0 and under 1, not 1.0"),
+        (["--preset", "huge"], 2, "--preset: invalid choice: 'huge'"),
+        (["--steps", 0], 2, "--steps must be greater than 0, not 0"),
+        (["--dropout", 1], 2, "--dropout must be at least 0 and below 1, not 1.0"),
         (["--device", "tpu"], 2, "device must be auto, cpu or cuda"),
         (["--learning-rate", 1e38], 1, "try a smaller --learning-rate"),
     ],

@@ -1,0 +1,202 @@
+"""The stages of a build as commands of their own, and the check of a finished dataset."""
+
+import argparse
+import sys
+
+from wikisum.pipeline.commands import settings as flags
+from wikisum.pipeline.commands.command import DONE, FAILED, Commands
+from wikisum.pipeline.commands.extras import check_build
+from wikisum.pipeline.commands.flags import settings_of
+from wikisum.pipeline.commands.job import (
+    add_dataset,
+    add_job_flags,
+    add_workers,
+    dataset_of,
+    done_stage,
+    open_job,
+)
+from wikisum.pipeline.options import RemoteSettings
+
+
+def articles(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Read a dump into articles/."""
+    from wikisum.pipeline.articles.stage import read_articles
+
+    settings = flags.build_settings(args)
+    dump = flags.input_files("--articles", args.articles)
+    titles = flags.input_file("--titles", settings.articles.titles)
+    urls = flags.input_files("--urls", args.urls)
+    with open_job(args, beam_flags) as job:
+        read_articles(job, settings, dump, titles, urls)
+    return DONE
+
+
+def locate(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Look the wanted pages up in crawls' indexes, and write captures/.
+
+    Needs the folder of a dataset with finished articles/.
+    """
+    from wikisum.pipeline.locate.stage import locate_pages
+    from wikisum.pipeline.remote.access import access_of
+    from wikisum.pipeline.wanted.stage import want_pages
+
+    settings, remote = flags.build_settings(args), settings_of(args, RemoteSettings())
+    flags.check_index_server(args)
+    if not settings.locate.crawls:
+        raise ValueError("--crawl is missing: name a crawl, for example CC-MAIN-2024-10")
+    search_results = flags.input_files("--search-results", args.search_results)
+    with open_job(args, beam_flags, "articles") as job:
+        wanted = want_pages(job, settings, search_results, done_stage(job, "articles"))
+        locate_pages(job, settings, access_of(job, remote), wanted)
+    return DONE
+
+
+def fetch(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Fetch located pages by ranged reads of a crawl's files, and write documents/.
+
+    Needs the folder of a dataset with finished captures/.
+    """
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline.pages.stage import fetch_pages
+    from wikisum.pipeline.remote.access import access_of
+
+    settings, remote = flags.build_settings(args), settings_of(args, RemoteSettings())
+    with open_job(args, beam_flags, "locate") as job:
+        located = done_stage(job, "locate")
+        settings = flow.with_language(settings, done_stage(job, "articles").extra["language"])
+        fetch_pages(job, settings, access_of(job, remote), located)
+    return DONE
+
+
+def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Scan whole WARC, ARC or WET files for the wanted pages, and write documents/.
+
+    Needs the folder of a dataset with finished articles/.
+    """
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline.pages.crawl_files import crawl_files
+    from wikisum.pipeline.pages.stage import scan_pages
+    from wikisum.pipeline.remote.access import Access, access_of
+    from wikisum.pipeline.wanted.stage import want_pages
+
+    if not args.warcs:
+        raise ValueError("--warcs is missing: name crawl files")
+    settings, remote = flags.build_settings(args), settings_of(args, RemoteSettings())
+    warcs = crawl_files(args.warcs, flags.root_of_lists(args), Access(remote, None, 1))
+    wet_metadata = flags.metadata_folder(args.metadata)
+    search_results = flags.input_files("--search-results", args.search_results)
+    with open_job(args, beam_flags, "articles") as job:
+        read = done_stage(job, "articles")
+        settings = flow.with_language(settings, read.extra["language"])
+        wanted = want_pages(job, settings, search_results, read)
+        access = access_of(job, remote)
+        scan_pages(job, settings, access, warcs, wanted, wet_metadata)
+    return DONE
+
+
+def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Join articles with their documents, and write examples/ with graphs.
+
+    Subword ids are added by `wikisum tokenize`.
+    """
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline.build import made_pages
+    from wikisum.pipeline.examples.stage import encode_subwords, join_pages, link_paragraphs
+
+    check_build()
+    settings = flags.build_settings(args)
+    with open_job(args, beam_flags, "articles") as job:
+        read, wanted = done_stage(job, "articles"), done_stage(job, "wanted")
+        pages = made_pages(job, wanted)
+        settings = flow.with_language(settings, read.extra["language"])
+        joined = join_pages(job, settings, read, wanted, pages)
+        linked = link_paragraphs(job, settings, joined)
+        encoded = encode_subwords(job, settings, linked, None)
+        flow.finish(job, [read, wanted, *pages, joined, linked, encoded])
+    return DONE
+
+
+def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Train a SentencePiece vocabulary, or use one, and add subword ids to examples/."""
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline.build import made_pages
+    from wikisum.pipeline.examples.stage import encode_subwords, train_vocab
+
+    settings = flags.build_settings(args)
+    vocab = flags.vocab_file(settings.vocab.vocab)
+    with open_job(args, beam_flags, "articles") as job:
+        read, wanted = done_stage(job, "articles"), done_stage(job, "wanted")
+        joined, linked = done_stage(job, "examples"), done_stage(job, "graphs")
+        pages = made_pages(job, wanted)
+        trained = train_vocab(job, settings, vocab, joined)
+        encoded = encode_subwords(job, settings, linked, trained)
+        flow.finish(job, [read, wanted, *pages, joined, linked, trained, encoded])
+    return DONE
+
+
+def report(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Write the report of a dataset again, and print its summary."""
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline.report import summary
+
+    args.out = dataset_of(args, "out")
+    with open_job(args, beam_flags, "tokenize") as job:
+        stages = [r for name in flow.ORDER if (r := job.workspace.finished(name)) is not None]
+        done_stage(job, "tokenize")
+        summary.write_summary(flow.finish(job, stages), job.workspace.out, sys.stdout)
+    return DONE
+
+
+def validate(args: argparse.Namespace) -> int:
+    """Check every file and row of a dataset, and print one line per fault.
+
+    The exit code is 1 if there is a fault.
+    """
+    from wikisum.pipeline.engine import files
+    from wikisum.pipeline.validate.validate import validate as faults_of
+
+    folder = dataset_of(args)
+    files.set_beam_flags([])
+    files.check_path(folder)
+    count = 0
+    for fault in faults_of(folder, sys.stderr):
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")  # the progress line may stand there
+        print(fault, flush=True)
+        count += 1
+    found = f"{count:,} fault{'s' if count > 1 else ''} found" if count else "no faults found"
+    print(f"{folder}: {found}")
+    return FAILED if count else DONE
+
+
+def _add_report_flags(parser: argparse.ArgumentParser) -> None:
+    add_dataset(parser, "out")
+    add_workers(parser)
+
+
+def add_stages(commands: Commands) -> None:
+    """Add the stages of a build."""
+    server = flags.add_server_flags
+    commands.add_beam("articles", articles, flags.add_article_flags, add_job_flags)
+    commands.add_beam(
+        "locate", locate, flags.add_wanted_flags, flags.add_crawl_flags, server,
+        flags.add_retry_flag, add_job_flags,
+    )  # fmt: skip
+    commands.add_beam(
+        "fetch", fetch, flags.add_preset_flags, flags.add_page_flags, server,
+        flags.add_retry_flag, add_job_flags,
+    )  # fmt: skip
+    commands.add_beam(
+        "scan", scan, flags.add_preset_flags, flags.add_wanted_flags, flags.add_file_flags,
+        flags.add_page_flags, server, add_job_flags,
+    )  # fmt: skip
+    commands.add_beam(
+        "examples", examples, flags.add_preset_flags, flags.add_example_flags, add_job_flags
+    )
+    commands.add_beam("tokenize", tokenize, flags.add_vocab_flags, add_job_flags)
+
+
+def add_checks(commands: Commands) -> None:
+    """Add the commands that look at a finished dataset."""
+    commands.add_beam("report", report, _add_report_flags, examples=["wikisum report data"])
+    commands.add("validate", validate, add_dataset, examples=["wikisum validate data"])

@@ -1,0 +1,109 @@
+import pytest
+
+from wikisum.pipeline import options
+from wikisum.pipeline.commands import settings as flags
+from wikisum.pipeline.commands.command import Parser
+
+GROUPS = (
+    flags.add_preset_flags, flags.add_article_flags, flags.add_wanted_flags, flags.add_crawl_flags,
+    flags.add_file_flags, flags.add_live_flags, flags.add_page_flags, flags.add_example_flags,
+    flags.add_vocab_flags, flags.add_server_flags, flags.add_retry_flag,
+)  # fmt: skip
+
+
+def parsed(*words):
+    parser = Parser(prog="wikisum build")
+    for add in GROUPS:
+        add(parser)
+    parser.add_argument("--out", default="out")
+    return parser.parse_args(["--articles", "a", *words])
+
+
+def test_defaults_are_those_of_the_settings():
+    assert flags.build_settings(parsed()) == options.Settings()
+
+
+def test_each_group_takes_its_flags():
+    found = flags.build_settings(
+        parsed("--limit", "3", "--titles", "t", "--corpus", "search", "--crawl", "A",
+               "--crawl", "B",
+               "--extractor", "soup", "--max-words", "9", "--keep-duplicates", "--shards", "2",
+               "--graph-paragraphs", "5", "--vocab-sample", "7", "--vocab", "v")
+    )  # fmt: skip
+    assert found.articles == options.ArticleSettings(limit=3, titles="t")
+    assert found.wanted.corpus == "search"
+    assert found.locate.crawls == ("A", "B")
+    assert found.pages.extractor == "soup"
+    assert (found.examples.max_words, found.examples.keep_duplicates) == (9, True)
+    assert (found.graphs.graph_paragraphs, found.shards) == (5, 2)
+    assert found.vocab == options.VocabSettings(sample=7, vocab="v")
+
+
+def test_flags_take_precedence_over_the_preset():
+    found = flags.build_settings(parsed("--like-t2t", "--max-words", "9", "--no-keep-duplicates"))
+    assert found.pages == options.LIKE_T2T.pages
+    assert (found.examples.max_words, found.examples.keep_duplicates) == (9, False)
+    assert found.examples.text_rule == "t2t"
+
+
+@pytest.mark.parametrize(
+    ("words", "is_right"),
+    [
+        (["--index-server", "https://x.example"], False),
+        (["--index-server", "https://x.example", "--crawl", "A"], False),
+        (["--index-server", "https://x.example", "--index", "server"], False),
+        (["--index-server", "https://x.example", "--crawl", "A", "--index", "server"], True),
+        (["--crawl", "A"], True),
+    ],
+)
+def test_an_index_server_is_one_that_is_asked(words, is_right):
+    if is_right:
+        flags.check_index_server(parsed(*words))
+    else:
+        with pytest.raises(ValueError, match="--index-server goes with --crawl"):
+            flags.check_index_server(parsed(*words))
+
+
+def test_an_index_server_is_reached_by_http(capsys):
+    with pytest.raises(SystemExit):
+        parsed("--index-server", "ftp://x")
+    assert "--index-server must be an http or https URL, not 'ftp://x'" in capsys.readouterr().err
+
+
+def test_retry_names_the_known_reasons(capsys):
+    with pytest.raises(SystemExit):
+        parsed("--retry", "foo")
+    error = capsys.readouterr().err
+    assert "--retry has an unknown reason 'foo'; known reasons: bad_index," in error
+
+
+def test_live_settings():
+    assert flags.live_settings(parsed()) is None
+    contact = ["--live", "--contact", "you@host.example"]
+    found = flags.live_settings(parsed(*contact, "--live-delay", "2", "--allow-private"))
+    assert found == options.LiveSettings("you@host.example", delay_seconds=2.0, allow_private=True)
+    with pytest.raises(ValueError, match="--live needs --contact"):
+        flags.live_settings(parsed("--live"))
+    with pytest.raises(ValueError, match="--live-max-seconds goes with --live"):
+        flags.live_settings(parsed("--live-max-seconds", "2"))
+    with pytest.raises(ValueError, match="--allow-private goes with --live"):
+        flags.live_settings(parsed("--allow-private"))
+
+
+def test_missing_inputs_name_flag_and_path(tmp_path):
+    missing = str(tmp_path / "missing.xml")
+    with pytest.raises(FileNotFoundError, match=r"--articles: no such file: .*missing\.xml"):
+        flags.input_files("--articles", [missing])
+    assert flags.input_file("--titles", None) == []
+    with pytest.raises(FileNotFoundError, match=r"--metadata: .* is not a directory with files"):
+        flags.metadata_folder(str(tmp_path))
+    assert flags.metadata_folder(None) is None
+    text = tmp_path / "text"
+    text.write_text("no model")
+    with pytest.raises(ValueError, match="SentencePiece model"):
+        flags.vocab_file(str(text))
+
+
+def test_paths_in_lists_are_relative_to_the_first_root():
+    assert flags.root_of_lists(parsed()) is None
+    assert flags.root_of_lists(parsed("--crawl-root", "a", "b")) == "a"
