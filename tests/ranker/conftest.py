@@ -9,7 +9,7 @@ from warcio.archiveiterator import ArchiveIterator
 from wikisum.crawl.paragraphs import drop_reason
 from wikisum.crawl.urls import canonical_url
 from wikisum.crawl.wikipedia.dump import Page, open_dump, read_pages
-from wikisum.crawl.wikipedia.wikitext import parse_plain
+from wikisum.crawl.wikipedia.reader import parse_plain
 
 ARTICLES = 12
 

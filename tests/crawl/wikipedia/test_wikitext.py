@@ -4,7 +4,9 @@ import pytest
 
 from wikisum.crawl.errors import BadArticle
 from wikisum.crawl.wikipedia.dump import Page, open_dump, read_pages
-from wikisum.crawl.wikipedia.wikitext import clean, is_pathological, parse_article, strip_plain
+from wikisum.crawl.wikipedia.mend import clean
+from wikisum.crawl.wikipedia.strip import strip_plain
+from wikisum.crawl.wikipedia.wikitext import is_pathological, parse_article
 
 MARKUP = """{{Infobox x|name=A<ref>{{cite web|url=http://info.example/}}</ref>}}
 {{About|the bridge}}
@@ -54,7 +56,6 @@ def test_text_and_citations_of_a_page():
         "http://four.example/",
     ]
     assert article.bad_citations == [("ftp://bad.example/", "not_http")]
-    assert article.external_links == ["http://ext.example/"]
     assert not article.fallback
 
 
