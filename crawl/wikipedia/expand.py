@@ -27,7 +27,9 @@ _NOINCLUDE = re.compile(r"<noinclude\s*>.*?(?:</noinclude\s*>|\Z)", re.DOTALL | 
 _INCLUDEONLY = re.compile(r"</?(?:includeonly|noinclude|onlyinclude)\s*/?>", re.IGNORECASE)
 _REDIRECT = re.compile(r"\s*#\s*\w+\s*:?\s*\[\[[^\[\]|:]*:\s*([^\[\]|#]+)")
 _PREFIX = re.compile(r"\s*(?:(?:safesubst|subst|msgnw|msg|raw)\s*:|template\s*:)\s*", re.IGNORECASE)
-_CUT_OFF = re.compile(r"(?:^|\n)[ \t:*]*\{\||#invoke|#tag|<(?:div|table|gallery|references?|ref|math)\b", re.I)
+_CUT_OFF = re.compile(
+    r"(?:^|\n)[ \t:*]*\{\||#invoke|#tag|<(?:div|table|gallery|references?|ref|math)\b", re.I
+)
 _BOX = re.compile(r"\{\{\s*(?:navbox|infobox|sidebar|ambox|asbox|documentation|mbox|fix)", re.I)
 MAX_BODY_CHARS = 8_000
 

@@ -39,6 +39,7 @@ READ_ARTICLES = Stage(
         "not_a_dump": "The file is not a MediaWiki XML dump.",
         "record_too_large": "A TFRecord claims to be larger than the limit.",
         "redirect": "The page only redirects to another one.",
+        "set_index": "The page only lists things that share a name.",
         "truncated_file": "The dump file ends in the middle of a page.",
         "unknown_article": "The list of URLs names an article that the content files lack.",
     },

@@ -26,7 +26,7 @@ def guard():
     made = []
 
     def make(name: str, seconds: float = 20) -> Guard:
-        made.append(Guard(f"tests.crawl.test_guard:{name}", seconds))
+        made.append(Guard(f"tests.crawl.wikipedia.test_deadline:{name}", seconds))
         return made[-1]
 
     yield make

@@ -15,8 +15,8 @@ from wikisum.crawl.wikipedia.quotes import remove_quote_marks
         ("''''four'''", "'four"),
         ("''''''six'''''", "'six"),
         ("L'''amour'' est", "L'amour est"),
-        ("dans l'''amour'' et '''gras''' de Paris'''s", "dans l'amour et gras de Pariss"),
-        ("a '''b c ''d''", "a 'b c d"),
+        ("dans l'''amour'' et '''gras''' fin", "dans l'amour et gras fin"),
+        ("a '''b c ''d", "a 'b c d"),
         ("unclosed ''italics", "unclosed italics"),
     ],
 )
