@@ -18,12 +18,14 @@ from wikisum.crawl.wikipedia.compressed import (
     StreamReader,
     compression_of,
 )
+from wikisum.crawl.wikipedia.site import Site, site_of
 
 MAX_ARTICLE_CHARS = 10_000_000
 MAX_TAG_BYTES = 1 << 20  # of a tag or comment, which expat holds whole
 MAX_DEPTH = 100
 MAX_INDEX_LINE_BYTES = 1 << 12
-_FIELDS = frozenset(("title", "ns", "text"))
+_FIELDS = frozenset(("title", "ns", "text", "namespace"))
+_HEAD_BYTES = 1 << 16  # hold the siteinfo
 _NAMESPACE = re.compile(r"-?[0-9]{1,9}")
 _OFFSET = re.compile(rb"[0-9]{1,18}")
 _PAGE_END = b"</page>"
@@ -89,6 +91,7 @@ class _PageParser:
         self.pages: list[Page | BadArticle] = []
         self.has_root = False
         self.language: str | None = None
+        self.namespaces: dict[int, str] = {}
         self._begin(0)
 
     def _begin(self, start: int) -> None:
@@ -138,6 +141,8 @@ class _PageParser:
             self._offset = self.byte_offset
         elif name == "redirect":
             self._fields["redirect"] = attributes.get("title", "")
+        elif name == "namespace":
+            self._fields["key"] = attributes.get("key", "")
 
     def _text(self, text: str) -> None:
         if self.is_over or not self._path or self._path[-1] not in _FIELDS:
@@ -155,6 +160,8 @@ class _PageParser:
         if name in _FIELDS:
             self._fields[name] = "".join(self._kept)
             self._kept = []
+            if name == "namespace" and _NAMESPACE.fullmatch(self._fields["key"]):
+                self.namespaces[int(self._fields["key"])] = self._fields[name].strip()
         elif name == "page":
             if not self.is_over:
                 self.pages.append(self._page())
@@ -367,11 +374,17 @@ def _stream_starts(raw: BinaryIO, offset: int) -> Iterator[int]:
         offset += len(block)
 
 
-def dump_language(xml: BinaryIO) -> str | None:
-    """Return the `xml:lang` of a dump's root, or None."""
+def dump_site(xml: BinaryIO) -> Site:
+    """Return the language and the namespaces that the head of a dump declares.
+
+    Without a readable head they are those of the English Wikipedia.
+    """
     parser = _PageParser(None)
+    size = 0
     try:
-        parser.feed(xml.read(4096))
+        while size < _HEAD_BYTES and not parser.pages and (block := xml.read(4096)):
+            parser.feed(block)
+            size += len(block)
     except (expat.ExpatError, BadArticle):
-        return None
-    return parser.language
+        pass  # whatever the damaged head declares before its fault still counts
+    return site_of(parser.language or "en", parser.namespaces)
