@@ -180,6 +180,14 @@ class Example(NamedTuple):
     paragraph_ids: list[list[int]] | None = None
 
 
+class Graphs(NamedTuple):
+    """The graphs of the example `id`, until they are added to it."""
+
+    id: str
+    similarity_graph: dict[str, list[Any]]
+    discourse_graph: dict[str, list[Any]]
+
+
 class Sizes(NamedTuple):
     """What the input of an example measures before it is ranked and cut; words are unspaced runs.
 
@@ -312,6 +320,7 @@ EXAMPLE = pa.schema(
         "paragraph_ids": _list(_list(pa.uint16())),
     }
 )
+GRAPHS = pa.schema({"id": pa.string(), "similarity_graph": _GRAPH, "discourse_graph": _GRAPH})
 SIZES = pa.schema(
     {
         "id": pa.string(),
@@ -337,6 +346,11 @@ def to_table(records: Iterable[tuple], schema: pa.Schema) -> pa.Table:
     columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
     arrays = [pa.array(list(c), f.type) for c, f in zip(columns, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def column_order(record: tuple) -> tuple:
+    """Return the sort key of a record: its columns in order, missing values first."""
+    return tuple((value is not None, value) for value in record)
 
 
 def example_from_row(row: dict[str, Any]) -> Example:

@@ -18,14 +18,12 @@ from wikisum.crawl.wikipedia.compressed import (
     StreamReader,
     compression_of,
 )
-from wikisum.crawl.wikipedia.site import Site, site_of
 
 MAX_ARTICLE_CHARS = 10_000_000
 MAX_TAG_BYTES = 1 << 20  # of a tag or comment, which expat holds whole
 MAX_DEPTH = 100
 MAX_INDEX_LINE_BYTES = 1 << 12
-_FIELDS = frozenset(("title", "ns", "text", "namespace"))
-_HEAD_BYTES = 1 << 16  # hold the siteinfo
+_FIELDS = frozenset(("title", "ns", "text"))
 _NAMESPACE = re.compile(r"-?[0-9]{1,9}")
 _OFFSET = re.compile(rb"[0-9]{1,18}")
 _PAGE_END = b"</page>"
@@ -91,7 +89,6 @@ class _PageParser:
         self.pages: list[Page | BadArticle] = []
         self.has_root = False
         self.language: str | None = None
-        self.namespaces: dict[int, str] = {}
         self._begin(0)
 
     def _begin(self, start: int) -> None:
@@ -141,8 +138,6 @@ class _PageParser:
             self._offset = self.byte_offset
         elif name == "redirect":
             self._fields["redirect"] = attributes.get("title", "")
-        elif name == "namespace":
-            self._fields["key"] = attributes.get("key", "")
 
     def _text(self, text: str) -> None:
         if self.is_over or not self._path or self._path[-1] not in _FIELDS:
@@ -160,8 +155,6 @@ class _PageParser:
         if name in _FIELDS:
             self._fields[name] = "".join(self._kept)
             self._kept = []
-            if name == "namespace" and _NAMESPACE.fullmatch(self._fields["key"]):
-                self.namespaces[int(self._fields["key"])] = self._fields[name].strip()
         elif name == "page":
             if not self.is_over:
                 self.pages.append(self._page())
@@ -374,17 +367,11 @@ def _stream_starts(raw: BinaryIO, offset: int) -> Iterator[int]:
         offset += len(block)
 
 
-def dump_site(xml: BinaryIO) -> Site:
-    """Return the language and the namespaces that the head of a dump declares.
-
-    Without a readable head they are those of the English Wikipedia.
-    """
+def dump_language(xml: BinaryIO) -> str | None:
+    """Return the `xml:lang` of a dump's root, or None."""
     parser = _PageParser(None)
-    size = 0
     try:
-        while size < _HEAD_BYTES and not parser.pages and (block := xml.read(4096)):
-            parser.feed(block)
-            size += len(block)
+        parser.feed(xml.read(4096))
     except (expat.ExpatError, BadArticle):
-        pass  # whatever the damaged head declares before its fault still counts
-    return site_of(parser.language or "en", parser.namespaces)
+        return None
+    return parser.language

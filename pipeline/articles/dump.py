@@ -1,6 +1,5 @@
 """Dump -> `articles/`: every part of the dump is read, parsed and written by one worker."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,8 +15,6 @@ from wikisum.crawl.wikipedia.dump import (
     read_pages,
     read_streams,
 )
-from wikisum.crawl.wikipedia.site import Site
-from wikisum.crawl.wikipedia.wikitext import Article as ParsedArticle
 from wikisum.crawl.wikipedia.wikitext import parse_article
 from wikisum.pipeline.articles.shard import is_full, is_selected, write_article
 from wikisum.pipeline.engine import files
@@ -28,7 +25,6 @@ from wikisum.pipeline.options import ArticleSettings
 from wikisum.pipeline.records import Article, Section
 
 PART_BYTES = 16 << 20
-MAX_UNKNOWN_TEMPLATES = 100  # of a part, counted by name: the most frequent ones
 _UNINDEXED_SCAN_BYTES = 1 << 20
 
 
@@ -101,25 +97,19 @@ class ReadDump:
 
     writer: StageWriter
     settings: ArticleSettings
-    site: Site
+    language: str
 
     def __call__(self, index: int, ranges: list[DumpRange]) -> PartResult:
-        unknown: Counter[str] = Counter()
         with self.writer.part(index) as part:
             for source in ranges:
                 for page in _read(source):
                     if is_full(part, self.settings):
                         break
-                    self._take(page, source.name, part, unknown)
+                    self._take(page, source.name, part)
                 part.ticker.add(work=source.work)
-        part.counts["unknown_templates"] += unknown.total()
-        for name, count in unknown.most_common(MAX_UNKNOWN_TEMPLATES):
-            part.counts[f"unknown_template_{name}"] = count
-        return part.result(language=self.site.language)
+        return part.result(language=self.language)
 
-    def _take(
-        self, page: Page | BadArticle, file: str, part: PartWriter, unknown: Counter[str]
-    ) -> None:
+    def _take(self, page: Page | BadArticle, file: str, part: PartWriter) -> None:
         part.counts["pages_in"] += 1
         if isinstance(page, BadArticle):
             part.drop("record", page.reason, file=file, offset=page.offset, detail=str(page))
@@ -128,7 +118,7 @@ class ReadDump:
             part.counts[f"skipped_{skip}"] += 1
             return
         try:
-            parsed = parse_article(page.title, page.text, self.site)
+            article, bad_urls = self._article(page)
         except BadArticle as error:
             part.drop(
                 "article",
@@ -139,8 +129,7 @@ class ReadDump:
                 detail=f"{page.title}: {error}",
             )
             return
-        unknown.update(parsed.unknown_templates)
-        write_article(part, self._article(page.title, parsed), parsed.bad_citations, file)
+        write_article(part, article, bad_urls, file)
 
     def _skip_reason(self, page: Page) -> str | None:
         """Why a page of the dump is not counted as an article at all, or None."""
@@ -150,15 +139,17 @@ class ReadDump:
             return "redirect"
         return None if is_selected(page.title, self.settings) else "not_selected"
 
-    def _article(self, page_title: str, parsed: ParsedArticle) -> Article:
-        """The record of an article whose page is named `page_title`."""
-        title = normalize_title(page_title)
-        return Article(
+    def _article(self, page: Page) -> tuple[Article, list[tuple[str, str]]]:
+        """The article of a page, and its unusable citations as (URL, reason)."""
+        parsed = parse_article(page.title, page.text)
+        title = normalize_title(page.title)
+        article = Article(
             id=article_id(title),
             title=title,
-            url=f"https://{self.site.language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}",
+            url=f"https://{self.language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}",
             lead=parsed.lead,
             sections=[Section(*s) for s in parsed.sections],
             citations=parsed.citations,
             split=split_of(title, self.settings.fractions),
         )
+        return article, parsed.bad_citations

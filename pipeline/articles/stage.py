@@ -3,8 +3,7 @@
 from dataclasses import asdict, replace
 from typing import Any
 
-from wikisum.crawl.wikipedia.dump import dump_site, open_dump
-from wikisum.crawl.wikipedia.site import Site
+from wikisum.crawl.wikipedia.dump import dump_language, open_dump
 from wikisum.pipeline import reasons
 from wikisum.pipeline.articles.dump import ReadDump, is_index, plan_parts
 from wikisum.pipeline.articles.original import ReadWikisum, is_original, pair_files
@@ -52,14 +51,10 @@ def language_of(dump: list[InputFile]) -> str:
 
     Raises ValueError for no dump.
     """
-    return _site_of(dump).language
-
-
-def _site_of(dump: list[InputFile]) -> Site:
     for file in dump:
         if not is_index(file):
             with files.open_input(file.path) as raw:
-                return dump_site(open_dump(raw))
+                return dump_language(open_dump(raw)) or "en"
     raise ValueError("--articles names no dump, only an index")
 
 
@@ -104,7 +99,7 @@ def read_articles(
     do = (
         ReadWikisum(writer, articles)
         if is_of_original
-        else ReadDump(writer, articles, _site_of(dump))
+        else ReadDump(writer, articles, language_of(dump))
     )
     result = run_parts(job, run, tasks, do)
     if not result.counts.get("articles_out"):

@@ -80,12 +80,18 @@ def open_shard(
     writer.file = ShardFile(path, writer.row_count, file.size_bytes, file.sha256)
 
 
-def read_rows(path: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet file as dictionaries, a row group at a time."""
+def read_tables(path: str, columns: list[str] | None = None) -> Iterator[pa.Table]:
+    """The row groups of a Parquet file."""
     with open_input(path) as raw:
         file = pq.ParquetFile(raw)
         for group in range(file.num_row_groups):
-            yield from file.read_row_group(group, columns=columns).to_pylist()
+            yield file.read_row_group(group, columns=columns)
+
+
+def read_rows(path: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file as dictionaries, a row group at a time."""
+    for table in read_tables(path, columns):
+        yield from table.to_pylist()
 
 
 def row_count(path: str) -> int:

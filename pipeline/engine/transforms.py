@@ -78,7 +78,7 @@ class GroupPacked(beam.PTransform):
     key and name the records, each packed, in no particular order.
     """
 
-    def expand(self, records: Mapping[str, Any]) -> Any:
+    def expand(self, records: Any) -> Any:
         packed = {
             name: collection | f"Pack {name}" >> beam.ParDo(PackByKey())
             for name, collection in records.items()
@@ -123,7 +123,7 @@ class WriteParts(beam.PTransform):
         self._types, self._stage, self._indexes = dict(types), stage, indexes
         self._write, self._parts = write, parts
 
-    def expand(self, records: Mapping[str, Any]) -> Any:
+    def expand(self, records: Any) -> Any:
         pipeline = next(iter(records.values())).pipeline
         every = pipeline | "Every part" >> beam.Create([(index, None) for index in self._indexes])
         return {**records, _EVERY: every} | GroupPacked() | "Write" >> beam.Map(self._write_part)

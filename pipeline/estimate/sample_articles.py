@@ -15,9 +15,9 @@ from wikisum.pipeline.articles.dump import is_index
 from wikisum.pipeline.articles.original import is_original, pair_files
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.packed import pack
 from wikisum.pipeline.estimate.prefix import Prefix
 from wikisum.pipeline.estimate.volumes import ArticleSample
-from wikisum.pipeline.examples.join import pack
 from wikisum.pipeline.options import ArticleSettings
 from wikisum.pipeline.wanted.search_results import read_search_results
 

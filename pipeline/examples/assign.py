@@ -1,13 +1,24 @@
 """Which document, or which failure, each wanted URL is assigned. No Beam, no files."""
 
 from collections.abc import Iterable
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
 
-from wikisum.pipeline.records import Dropped, WantedUrl
+from wikisum.pipeline.records import Article, Dropped, WantedUrl
 
 STAGE = "examples"
 # The stages that ask the live web, once no crawl has a page, with the priority of their failures
 _LIVE_PRIORITY = {"live-scan": 2, "live": 3}
+
+T = TypeVar("T")
+
+
+class StoredArticle(NamedTuple):
+    """An article and where it is stored; of several with one id the first counts."""
+
+    file: str
+    row: int
+    article: Article
 
 
 class CaptureTime(NamedTuple):
@@ -27,28 +38,45 @@ class Failure(NamedTuple):
     offset: int | None = None
 
 
-C = TypeVar("C", bound=tuple[CaptureTime, object])
+@dataclass(frozen=True)
+class Assignment(Generic[T]):
+    """The capture that all articles get that want a URL, or None; the dropped rows."""
+
+    capture: T | None
+    missing: list[Dropped]
+    older: list[Dropped]
 
 
-def newest_capture(url: str, captures: Iterable[C]) -> tuple[C | None, list[Dropped]]:
-    """Return the newest capture of a URL, or None, and a dropped row for each older one."""
-    ordered = sorted(captures, key=lambda c: c[0])
-    if not ordered:
-        return None, []
-    *older, newest = ordered
-    detail = f"{newest[0].warc_file} at {newest[0].offset} is newer"
-    return newest, [
+def assign_page(
+    url: str,
+    wanted: list[WantedUrl],
+    captures: Iterable[tuple[CaptureTime, T]],
+    failures: list[Failure],
+) -> Assignment[T]:
+    """Return the newest capture of a URL, or a dropped row for each article that wants it.
+
+    Older captures are dropped rows too. A URL that is wanted with a reason gets no capture.
+    """
+    ordered = sorted(captures, key=lambda capture: capture[0])
+    if not ordered or any(item.reason for item in wanted):
+        return Assignment(None, [missing_page(item, failures) for item in wanted], [])
+    *older, (newest, document) = ordered
+    return Assignment(document, [], _older_captures(url, [time for time, _ in older], newest))
+
+
+def _older_captures(url: str, older: list[CaptureTime], newest: CaptureTime) -> list[Dropped]:
+    return [
         Dropped(
             kind="record",
             article=None,
             url=url,
             stage=STAGE,
             reason="older_capture",
-            file=capture[0].warc_file,
-            offset=capture[0].offset,
-            detail=detail,
+            file=time.warc_file,
+            offset=time.offset,
+            detail=f"{newest.warc_file} at {newest.offset} is newer",
         )
-        for capture in older
+        for time in older
     ]
 
 

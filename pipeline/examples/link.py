@@ -1,7 +1,9 @@
-"""Example shards -> the same with both graphs, some examples at a time."""
+"""Joined examples -> the graphs of their paragraphs, some examples at a time."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from wikisum.graphs.discourse import discourse_graph
 from wikisum.graphs.edges import Edges
@@ -12,63 +14,60 @@ from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.options import GraphSettings
-from wikisum.pipeline.records import Example, example_from_row
+from wikisum.pipeline.records import Graphs, Paragraph
 
-BATCH_EXAMPLES = 32
+EXAMPLES_PER_BATCH = 32
 
 
-def link(examples: list[Example], settings: GraphSettings) -> list[Example]:
-    """The examples with their graphs; entities are recognised in one batch over all of them."""
-    firsts = [example.paragraphs[: settings.graph_paragraphs] for example in examples]
+def link(examples: Sequence[Sequence[Paragraph]], settings: GraphSettings) -> list[list[Edges]]:
+    """Return the similarity graph and the discourse graph of each example's paragraphs.
+
+    Entities are recognized in one batch over all of them.
+    """
+    firsts = [paragraphs[: settings.graph_paragraphs] for paragraphs in examples]
     entities = iter(paragraph_entities([p.text for first in firsts for p in first]))
-    linked = []
-    for example, first in zip(examples, firsts, strict=True):
-        texts = [p.text for p in first]
-        similarity = similarity_graph(texts, settings.similarity_threshold)
-        discourse = discourse_graph(
-            texts,
-            [p.document for p in first],
-            [p.position for p in first],
-            [next(entities) for _ in texts],
-        )
-        linked.append(
-            example._replace(
-                similarity_graph=_columns(similarity), discourse_graph=_columns(discourse)
-            )
-        )
-    return linked
-
-
-def _columns(edges: Edges) -> dict[str, list]:
-    return {name: list(column) for name, column in edges._asdict().items()}
+    return [
+        [
+            similarity_graph([p.text for p in first], settings.similarity_threshold),
+            discourse_graph(
+                [p.text for p in first],
+                [p.document for p in first],
+                [p.position for p in first],
+                [next(entities) for _ in first],
+            ),
+        ]
+        for first in firsts
+    ]
 
 
 @dataclass(frozen=True)
 class LinkShard:
-    """One shard of examples -> the shard of that name, graphs filled in."""
+    """One shard of joined examples -> the shard of their graphs."""
 
     writer: StageWriter
     settings: GraphSettings
 
     def __call__(self, index: int, path: str) -> PartResult:
         name = os.path.basename(path).removesuffix(".parquet")
-        batch: list[Example] = []
+        rows = read_rows(files.join(self.writer.out, path), ["id", "paragraphs"])
         with self.writer.part(index, name) as part:
-            for row in read_rows(files.join(self.writer.out, path)):
-                batch.append(example_from_row(row))
-                if len(batch) == BATCH_EXAMPLES:
-                    self._flush(batch, part)
-            self._flush(batch, part)
+            while batch := list(islice(rows, EXAMPLES_PER_BATCH)):
+                examples = [[Paragraph(**p) for p in row["paragraphs"]] for row in batch]
+                linked = link(examples, self.settings)
+                for row, paragraphs, graphs in zip(batch, examples, linked, strict=True):
+                    part.write(Graphs(row["id"], *map(_columns, graphs)))
+                    _count(part, graphs, len(paragraphs))
         return part.result()
 
-    def _flush(self, batch: list[Example], part: PartWriter) -> None:
-        for example in link(batch, self.settings):
-            part.write(example)
-            part.counts["paragraphs_linked"] += len(example.paragraphs)
-            for name in ("similarity", "discourse"):
-                graph = getattr(example, f"{name}_graph")
-                linked = set(graph["source"]).union(graph["target"])
-                part.counts[f"{name}_edges_out"] += len(graph["weight"])
-                part.counts[f"{name}_paragraphs_alone"] += len(example.paragraphs) - len(linked)
-            part.ticker.add(items=len(example.paragraphs), work=1)
-        batch.clear()
+
+def _columns(edges: Edges) -> dict[str, list]:
+    return {name: list(column) for name, column in edges._asdict().items()}
+
+
+def _count(part: PartWriter, graphs: list[Edges], paragraphs: int) -> None:
+    part.counts["paragraphs_linked"] += paragraphs
+    for name, graph in zip(("similarity", "discourse"), graphs, strict=True):
+        part.counts[f"{name}_edges_out"] += len(graph.weight)
+        alone = paragraphs - len(set(graph.source).union(graph.target))
+        part.counts[f"{name}_paragraphs_alone"] += alone
+    part.ticker.add(items=paragraphs, work=1)

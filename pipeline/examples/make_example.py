@@ -1,12 +1,13 @@
 """An article and its documents -> its example: drop clones, label, rank, cut. No Beam, no files."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from wikisum.crawl.clones import article_shingles, clone_score, lead_bigrams, paragraph_clone_score
 from wikisum.crawl.original.t2t import t2t_text
 from wikisum.crawl.tokens import terms
+from wikisum.pipeline.examples.assign import STAGE
 from wikisum.pipeline.options import ANY_LANGUAGE, ExampleSettings
 from wikisum.pipeline.records import (
     SOURCES,
@@ -22,8 +23,6 @@ from wikisum.ranker.rouge import rouge1_recall, rouge2_recall
 from wikisum.ranker.select import best_within
 from wikisum.ranker.tfidf import tfidf_scores
 
-STAGE = "examples"
-
 
 class WantedDocument(NamedTuple):
     """A document that an article wants: `source` and `rank` as in `wanted/`."""
@@ -34,7 +33,10 @@ class WantedDocument(NamedTuple):
 
 
 class ExampleOutcome(NamedTuple):
-    """What became of an article: its example with its sizes, or None; dropped rows and counts."""
+    """What became of an article: its example with its sizes, or None; dropped rows and counts.
+
+    `article` and `split` are empty for dropped rows that belong to no article.
+    """
 
     article: str
     split: str
@@ -54,12 +56,16 @@ class _Pooled(NamedTuple):
 
 
 def make_example(
-    article: Article, wanted: list[WantedDocument], settings: ExampleSettings
+    article: Article,
+    wanted: list[WantedDocument],
+    settings: ExampleSettings,
+    missing: Iterable[Dropped] = (),
 ) -> ExampleOutcome:
     """Return the example of an article, its documents in the order of their lists.
 
     Citations come first, search results last. Every document and paragraph that is left out is
-    counted, and a document that is left out is a dropped row.
+    counted, and a document that is left out is a dropped row; `missing` are the rows of wanted
+    pages without a document.
     """
     pool = _Pool(article, settings)
     for item in sorted(wanted, key=_list_order):
@@ -91,9 +97,18 @@ def make_example(
                 detail=article.title,
             )
         )
-    for row in dropped:
-        counts[f"dropped_{row.kind}_{row.reason}"] += 1
+    dropped += sorted(missing, key=lambda row: row.url or "")
+    counts.update(_dropped_counts(dropped))
     return ExampleOutcome(article.id, article.split, example, sizes, dropped, dict(counts))
+
+
+def dropped_outcome(row: Dropped) -> ExampleOutcome:
+    """Return the outcome that holds a dropped row of no article."""
+    return ExampleOutcome("", "", None, None, [row], dict(_dropped_counts([row])))
+
+
+def _dropped_counts(rows: list[Dropped]) -> Counter[str]:
+    return Counter(f"dropped_{row.kind}_{row.reason}" for row in rows)
 
 
 class _Pool:

@@ -14,12 +14,14 @@ from wikisum.pipeline.engine.run import run_parts, run_stage
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.examples.assign import STAGE as NAME
+from wikisum.pipeline.examples.finish import FinishShard
 from wikisum.pipeline.examples.join import SIZES_FOLDER, JoinPages
 from wikisum.pipeline.examples.link import LinkShard
-from wikisum.pipeline.examples.make_example import STAGE as NAME
-from wikisum.pipeline.examples.subwords import MODEL, EncodeShard, TrainVocab
+from wikisum.pipeline.examples.shards import ExampleShards
+from wikisum.pipeline.examples.subwords import MODEL, TrainVocab
 from wikisum.pipeline.options import ArticleSettings, Settings
-from wikisum.pipeline.records import EXAMPLE, SIZES, SPLITS, Example, Sizes
+from wikisum.pipeline.records import EXAMPLE, GRAPHS, SIZES, SPLITS, Example, Graphs, Sizes
 
 JOIN = Stage(
     name=NAME,
@@ -43,7 +45,7 @@ JOIN = Stage(
 LINK = Stage(
     name="graphs",
     unit="paragraphs",
-    outputs=(Output(".work/linked/", Example, EXAMPLE, count="examples_out"),),
+    outputs=(Output(".work/graphs/", Graphs, GRAPHS, count="examples_out"),),
 )
 VOCAB = Stage(name="vocab", unit="examples", outputs=(Output("vocab/wikisum."),))
 TOKENIZE = Stage(
@@ -54,14 +56,16 @@ TOKENIZE = Stage(
 ARTICLES_PER_SHARD = 4096
 
 
-def shards_by_split(settings: Settings, articles: StageResult) -> dict[str, int]:
-    """How many shards each split has: `--shards` for training, the others by their share."""
+def example_shards(settings: Settings, articles: StageResult) -> ExampleShards:
+    """The shards of each split: `--shards` for training, the others by their share."""
     fractions = ArticleSettings(articles.extra["settings"]["split"]).fractions
     train = settings.shards or max(8, articles.counts["articles_out"] // ARTICLES_PER_SHARD)
-    return {
-        split: max(1, round(train * fraction / fractions[0]))
-        for split, fraction in zip(SPLITS, fractions, strict=True)
-    }
+    return ExampleShards(
+        {
+            split: max(1, round(train * fraction / fractions[0]))
+            for split, fraction in zip(SPLITS, fractions, strict=True)
+        }
+    )
 
 
 def join_pages(
@@ -77,29 +81,28 @@ def join_pages(
     """
     own = settings.examples
     origin = origin_of(JOIN.name, own, *pages)
-    by_split = shards_by_split(settings, articles)
+    shards = example_shards(settings, articles)
 
     def paths(prefix: str, *results: StageResult) -> list[str]:
         return [job.workspace.path(p) for result in results for p in result.paths(prefix)]
 
-    part_count = sum(by_split.values())
     construct = JoinPages(
-        job.writer(JOIN, part_count, origin),
-        paths("articles/", articles),
-        paths("wanted/", wanted),
-        paths("documents/", *pages),
-        paths("dropped/", *pages),
-        own,
-        by_split,
+        writer=job.writer(JOIN, shards.part_count, origin),
+        article_paths=paths("articles/", articles),
+        wanted_paths=paths("wanted/", wanted),
+        document_paths=paths("documents/", *pages),
+        failure_paths=paths("dropped/", *pages),
+        settings=own,
+        shards=shards,
     )
     run = StageRun(
         JOIN,
         {
             "settings": asdict(own),
-            "shards": by_split,
+            "shards": shards.by_split,
             "before": [r.fingerprint for r in (articles, wanted, *pages)],
         },
-        part_count,
+        shards.part_count,
         articles.counts["articles_out"],
         {"settings": asdict(own), "origin": origin},
     )
@@ -116,7 +119,7 @@ def join_pages(
 
 
 def link_paragraphs(job: Job, settings: Settings, examples: StageResult) -> StageResult:
-    """Example shards -> the same with graphs."""
+    """Joined examples -> the graphs of their paragraphs."""
     own = settings.graphs
     origin = origin_of(LINK.name, own, examples)
     tasks = examples.paths(JOIN.outputs[0].prefix)
@@ -171,7 +174,7 @@ def train_vocab(
 def encode_subwords(
     job: Job, settings: Settings, linked: StageResult, vocab: StageResult | None
 ) -> StageResult:
-    """Linked examples and a vocabulary -> `examples/`; without a vocabulary the ids are null."""
+    """Joined examples, graphs and a vocabulary -> `examples/`; without one the ids are null."""
     tasks = linked.paths(LINK.outputs[0].prefix)
     model = next((f for f in vocab.files if f.path == MODEL), None) if vocab else None
     run = StageRun(
@@ -183,5 +186,6 @@ def encode_subwords(
     )
     origin = {**linked.extra["origin"], **(vocab.extra["origin"] if vocab else {})}
     sha256 = model.sha256 if model else None
-    do = EncodeShard(job.writer(TOKENIZE, len(tasks), origin), sha256)
+    joined = JOIN.outputs[0].prefix
+    do = FinishShard(job.writer(TOKENIZE, len(tasks), origin), joined, sha256)
     return run_parts(job, run, tasks, do)

@@ -1,7 +1,6 @@
-"""Train a SentencePiece vocabulary on the training examples; add subword ids to all shards."""
+"""Train a SentencePiece vocabulary on the training examples, or take a given one."""
 
 import hashlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,13 +8,11 @@ from functools import lru_cache
 import sentencepiece
 
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.shards import ShardFile, read_rows
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.options import VocabSettings
-from wikisum.pipeline.records import Example, example_from_row
 from wikisum.ranker.data.vocab import load_model, train_vocab
 
 MODEL = "vocab/wikisum.model"
@@ -75,38 +72,7 @@ def _write(out: str, path: str, data: bytes) -> ShardFile:
 
 
 @lru_cache(maxsize=1)
-def _processor(path: str, _sha256: str) -> sentencepiece.SentencePieceProcessor:
+def load_processor(path: str, _sha256: str) -> sentencepiece.SentencePieceProcessor:
+    """Return the vocabulary in a file, kept for the next call; the hash tells versions apart."""
     with files.open_input(path) as raw:
         return load_model(raw.read(), MODEL)
-
-
-def encode(example: Example, processor: sentencepiece.SentencePieceProcessor) -> Example:
-    """The example with the ids of its text alone: models add begin, end and separators."""
-    texts = [example.title, example.lead, *(p.text for p in example.paragraphs)]
-    title, lead, *paragraphs = processor.encode(texts, num_threads=1)
-    return example._replace(title_ids=title, lead_ids=lead, paragraph_ids=paragraphs)
-
-
-@dataclass(frozen=True)
-class EncodeShard:
-    """One shard of examples -> the shard of that name, with subword ids.
-
-    Without a vocabulary the ids stay null.
-    """
-
-    writer: StageWriter
-    vocab_sha256: str | None
-
-    def __call__(self, index: int, path: str) -> PartResult:
-        model = files.join(self.writer.out, MODEL)
-        processor = _processor(model, self.vocab_sha256) if self.vocab_sha256 else None
-        name = os.path.basename(path).removesuffix(".parquet")
-        with self.writer.part(index, name) as part:
-            for row in read_rows(files.join(self.writer.out, path)):
-                example = example_from_row(row)
-                if processor is not None:
-                    example = encode(example, processor)
-                part.write(example)
-                part.counts["subwords_out"] += sum(map(len, example.paragraph_ids or []))
-                part.ticker.add(items=1, work=1)
-        return part.result()

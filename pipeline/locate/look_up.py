@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -14,6 +13,7 @@ from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
 from wikisum.pipeline.engine.retry import Aside
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult
+from wikisum.pipeline.locate.best_capture import LookupResult
 from wikisum.pipeline.locate.cdx_server import server_answers
 from wikisum.pipeline.locate.columnar import table_answers
 from wikisum.pipeline.locate.keys import Lookup, Lookups
@@ -27,20 +27,6 @@ ANSWERS: dict[str, Callable[[IndexSlice, IndexReader], Iterator[Answer]]] = {
     "columnar": table_answers,
     "server": server_answers,
 }
-
-
-class LookupResult(NamedTuple):
-    """What the index of crawl number `crawl_rank` has of a wanted URL, after `hops` redirects.
-
-    It is the `entry` of a usable capture, or the `reason` why there is none.
-    """
-
-    url: str
-    crawl_rank: int
-    hops: int
-    reason: str | None
-    detail: str | None
-    entry: Entry | None
 
 
 _ENTRY = [

@@ -13,10 +13,11 @@ from wikisum.pipeline.engine.retry import clear_aside, set_aside
 from wikisum.pipeline.engine.run import run_parts, run_stage
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
-from wikisum.pipeline.locate.choose import STAGE as NAME
+from wikisum.pipeline.locate.best_capture import STAGE as NAME
+from wikisum.pipeline.locate.best_capture import LookupResult
 from wikisum.pipeline.locate.choose import LocatePages
 from wikisum.pipeline.locate.keys import LOOKUP, Lookup, Lookups, SortKeys
-from wikisum.pipeline.locate.look_up import LOOKUP_RESULT, LookUp, LookupResult
+from wikisum.pipeline.locate.look_up import LOOKUP_RESULT, LookUp
 from wikisum.pipeline.locate.reader import IndexSlice
 from wikisum.pipeline.options import Settings
 from wikisum.pipeline.records import CAPTURE, Capture
@@ -131,11 +132,11 @@ def locate_pages(
         for path in result.paths(stage.outputs[0].prefix)
     ]
     construct = LocatePages(
-        job.writer(LOCATE, part_count, origin),
-        [job.workspace.path(p) for p in keys.paths(KEYS.outputs[0].prefix)],
-        url_count,
-        [job.workspace.path(p) for p in results],
-        locate,
+        writer=job.writer(LOCATE, part_count, origin),
+        key_paths=[job.workspace.path(p) for p in keys.paths(KEYS.outputs[0].prefix)],
+        url_count=url_count,
+        result_paths=[job.workspace.path(p) for p in results],
+        settings=locate,
     )
     located = run_stage(job, run, lambda pipeline, _, parts: construct(pipeline, parts))
     return [first, second, located]

@@ -1,25 +1,31 @@
-"""Example shards -> the same ranked by the learned ranker, through Beam's RunInference.
+"""Paragraph scores of the learned ranker: a Beam transform, and the stage that ranks shards anew.
 
-What is shuffled is scores alone: each shard is read once to score its paragraphs and once more to
-write them in their new order.
+`InferScores` works in any pipeline::
+
+    chunk = [("Tavin Bridge", ["The bridge was opened in 1881.", "Sheep crossed the river."])]
+    scored = pipeline | beam.Create([("key", chunk)]) | InferScores("runs/ranker")
+    scored | beam.Map(print)  # ("key", [[0.21, 0.04]])
+
+Only scores are shuffled: each shard is read once to score its paragraphs and once more to write
+them in their new order.
 """
 
 import contextlib
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.ml.inference.base import KeyedModelHandler, ModelHandler, RunInference
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.run import count
 from wikisum.pipeline.engine.shards import read_rows
-from wikisum.pipeline.engine.workspace import Parts
+from wikisum.pipeline.engine.transforms import ReadFiles, RowType, WriteParts
+from wikisum.pipeline.engine.workspace import PartResult, Parts
 from wikisum.pipeline.rerank.shard import WriteRanked
 
 if TYPE_CHECKING:
@@ -27,17 +33,17 @@ if TYPE_CHECKING:
 
 STAGE = "rank"
 VOCAB_FILE = "vocab.model"
-MODEL_FILES = ("best.pt", VOCAB_FILE)  # what a run is loaded from; `ranker.runs` would load torch
-CHUNK_ARTICLES = 64
+MODEL_FILES = ("best.pt", VOCAB_FILE)  # named here, since `ranker.runs` would load torch
+ARTICLES_PER_CHUNK = 64
 
 Key = tuple[int, int]  # the part and the chunk's number in its shard
-Chunk = list[tuple[Any, Any]]  # (title, paragraphs) an article, as texts or as ids
+Chunk = list[tuple[Any, Any]]  # (title, paragraphs) of each article, as texts or as ids
 Scores = list[list[float]]
 
 
 @contextlib.contextmanager
 def local_run(folder: str) -> Iterator[Path]:
-    """The folder of a run on this machine, a copy if it is not here."""
+    """Yield the folder of a run, or of a remote one a local copy that is deleted afterwards."""
     if not files.is_remote(folder):
         yield Path(folder)
         return
@@ -49,10 +55,10 @@ def local_run(folder: str) -> Iterator[Path]:
 
 
 class ScoreChunks(ModelHandler[Chunk, Scores, "Scorer"]):
-    """Scores chunks of articles, one call a chunk, whatever Beam groups.
+    """Scores chunks of articles, one call per chunk, however Beam batches them.
 
-    A chunk's articles are batched together by length. Since chunks are always the same, so are
-    scores to the last bit, in whichever worker.
+    The articles of a chunk are batched together by length. Chunks are always the same, so scores
+    are too, to the last bit, on any worker.
     """
 
     def __init__(self, run: str, device: str, are_ids: bool) -> None:
@@ -78,11 +84,34 @@ class ScoreChunks(ModelHandler[Chunk, Scores, "Scorer"]):
         return STAGE
 
 
-@dataclass(frozen=True)
-class InferScores:
-    """Paths of shards -> their parts, ranked by the run in `run`.
+class ScoredChunk(NamedTuple):
+    """The scores of each article of a chunk, one per paragraph; `number` counts the chunks."""
 
-    `are_ids` says that the run's vocabulary is the dataset's, whose ids are then taken.
+    number: int
+    scores: Scores
+
+
+class InferScores(beam.PTransform):
+    """Score chunks of articles with the learned ranker of a training run.
+
+    PCollection[tuple[K, Chunk]] -> PCollection[tuple[K, Scores]], for keys K of any kind. `run` is
+    the folder of the run; `are_ids` says that the chunks hold ids of its vocabulary, not texts.
+    """
+
+    def __init__(self, run: str, *, device: str = "cpu", are_ids: bool = False) -> None:
+        super().__init__()
+        self._scorer = ScoreChunks(run, device, are_ids)
+
+    def expand(self, chunks: Any) -> Any:
+        handler: Any = KeyedModelHandler(self._scorer)
+        return chunks | RunInference(handler)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankShards:
+    """Example shards -> the same ranked by the run in `run`, recorded as parts.
+
+    `are_ids` says that the run's vocabulary is the dataset's, so its ids are used.
     """
 
     paths: list[str]
@@ -93,29 +122,22 @@ class InferScores:
     ticker: Ticker
 
     def __call__(self, pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
-        handler: Any = KeyedModelHandler(ScoreChunks(self.run, self.device, self.are_ids))
-        scores = (
-            pipeline
-            | "Shards" >> beam.Create(pending, reshuffle=False)
-            | "Spread" >> beam.Reshuffle()
-            | "Read chunks" >> beam.FlatMap(self._chunks)
-            | "Score" >> RunInference(handler)
-            | "Keep scores" >> beam.Map(self._kept)
-        )
-        every: Any = pipeline | "Every part" >> beam.Create([(i, (-1, [])) for i in pending])
-        _ = (
-            (scores, every)
-            | beam.Flatten()
-            | "By shard" >> beam.GroupByKey()
-            | "Write" >> beam.Map(self._written, parts)
+        chunks = pipeline | "Chunks" >> ReadFiles(pending, read=self._chunks)
+        scores = chunks | "Score" >> InferScores(self.run, device=self.device, are_ids=self.are_ids)
+        _ = {"scores": scores | "Parts" >> beam.Map(self._with_part)} | WriteParts(
+            {"scores": RowType(ScoredChunk, lambda chunk: chunk.number)},
+            stage=STAGE,
+            indexes=pending,
+            write=self._write,
+            parts=parts,
         )
 
     def _chunks(self, index: int) -> Iterator[tuple[Key, Chunk]]:
         columns = ["title_ids", "paragraph_ids"] if self.are_ids else ["title", "paragraphs"]
-        rows = read_rows(self.paths[index], columns)
+        articles = map(self._article, read_rows(self.paths[index], columns))
         number = 0
-        while some := list(islice(rows, CHUNK_ARTICLES)):
-            yield (index, number), [self._article(row) for row in some]
+        while chunk := list(islice(articles, ARTICLES_PER_CHUNK)):
+            yield (index, number), chunk
             number += 1
 
     def _article(self, row: dict[str, Any]) -> tuple[Any, Any]:
@@ -123,14 +145,11 @@ class InferScores:
             return row["title_ids"], row["paragraph_ids"]
         return row["title"], [p["text"] for p in row["paragraphs"]]
 
-    def _kept(self, element: tuple[Key, Scores]) -> tuple[int, tuple[int, Scores]]:
+    def _with_part(self, element: tuple[Key, Scores]) -> tuple[int, ScoredChunk]:
         (index, number), scores = element
         self.ticker.add(items=len(scores), work=len(scores))
-        return index, (number, scores)
+        return index, ScoredChunk(number, scores)
 
-    def _written(self, element: tuple[int, Iterable[tuple[int, Scores]]], parts: Parts) -> None:
-        index, chunks = element
-        in_order = iter([scores for _, some in sorted(chunks) for scores in some])
-        result = self.write(index, self.paths[index], lambda example: next(in_order))
-        parts.record(index, result)
-        count(STAGE, result.counts)
+    def _write(self, index: int, rows: dict[str, Iterator[ScoredChunk]]) -> PartResult:
+        in_order = (scores for chunk in rows["scores"] for scores in chunk.scores)
+        return self.write(index, self.paths[index], lambda example: next(in_order))

@@ -19,7 +19,7 @@ from wikisum.pipeline.options import RankSettings
 from wikisum.pipeline.records import EXAMPLE, Example
 from wikisum.pipeline.report.card import CARD
 from wikisum.pipeline.report.report import PAGE, REPORT
-from wikisum.pipeline.rerank.learned import MODEL_FILES, STAGE, VOCAB_FILE, InferScores, local_run
+from wikisum.pipeline.rerank.learned import MODEL_FILES, STAGE, VOCAB_FILE, RankShards, local_run
 from wikisum.pipeline.rerank.shard import RankShard, WriteRanked
 from wikisum.ranker.rank import LEARNED, METHODS
 
@@ -110,13 +110,13 @@ def _rank(job: Job, source: Source, settings: RankSettings) -> StageResult:
 def _rank_learned(job: Job, source: Source, settings: RankSettings, device: str) -> StageResult:
     """Rank by the learned ranker in the work folder."""
     writer = job.writer(RANK, len(source.shards))
-    construct = InferScores(
-        [file.path for file in source.shards],
-        job.workspace.work(RUN),
-        device,
-        _has_ids_of(job.workspace, source),
-        WriteRanked(replace(writer, ticker=Ticker(None)), settings),  # scoring is the work
-        writer.ticker,
+    construct = RankShards(
+        paths=[file.path for file in source.shards],
+        run=job.workspace.work(RUN),
+        device=device,
+        are_ids=_has_ids_of(job.workspace, source),
+        write=WriteRanked(replace(writer, ticker=Ticker(None)), settings),  # scoring is the work
+        ticker=writer.ticker,
     )
     return run_stage(job, _run(source, settings, device), construct)
 

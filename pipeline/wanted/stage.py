@@ -61,12 +61,12 @@ def want_pages(
     )
     sliced = articles.extra["settings"]
     construct = WantPages(
-        job.writer(WANT, shard_count, origin),
-        [job.workspace.path(p) for p in articles.paths("articles/")],
-        search_results,
-        cited_as,
-        own.corpus,
-        bool(sliced["titles"] or sliced["limit"]),
+        writer=job.writer(WANT, shard_count, origin),
+        article_paths=[job.workspace.path(p) for p in articles.paths("articles/")],
+        search_files=search_results,
+        corpus=own.corpus,
+        source=cited_as,
+        is_slice=bool(sliced["titles"] or sliced["limit"]),
     )
     result = run_stage(job, run, lambda pipeline, _, parts: construct(pipeline, parts))
     if bad := result.counts.get("dropped_record_bad_line"):

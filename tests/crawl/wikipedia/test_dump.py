@@ -15,7 +15,7 @@ from wikisum.crawl.wikipedia.dump import (
     MAX_TAG_BYTES,
     Page,
     bz2_stream_offsets,
-    dump_site,
+    dump_language,
     index_offsets,
     open_dump,
     read_pages,
@@ -50,18 +50,7 @@ def test_same_pages_however_packed(pack):
 def test_a_page_has_namespace_redirect_and_place():
     xml = b'<mediawiki><page><title>A</title><ns>4</ns><redirect title="B"/></page></mediawiki>'
     assert pages_of(xml) == [Page("A", 4, "B", "", 11)]
-    assert dump_site(open_dump(io.BytesIO(TWO))).language == "en"
-
-
-def test_site_of_a_dump_is_read_from_its_head():
-    head = b'<mediawiki xml:lang="xx"><siteinfo><namespaces><namespace key="6">Fyle</namespace>'
-    rest = b'<namespace key="14">Kynd</namespace></namespaces></siteinfo><page>'
-    for xml in (head + rest, bz2.compress(head + rest), head + rest + b"</damaged>"):
-        site = dump_site(open_dump(io.BytesIO(xml)))
-        assert site.language == "xx"
-        assert {"fyle", "kynd"} <= set(site.hidden)
-        assert "kynd" in site.categories
-    assert dump_site(open_dump(io.BytesIO(b"no dump"))).language == "en"
+    assert dump_language(open_dump(io.BytesIO(TWO))) == "en"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import pyarrow.dataset as ds
 import pytest
 
 from tests.builders import dump, stage_writer
-from wikisum.crawl.wikipedia.site import ENGLISH, site_of
 from wikisum.pipeline.articles import dump as read_articles
 from wikisum.pipeline.articles.dump import ReadDump, plan_parts
 from wikisum.pipeline.articles.stage import READ_ARTICLES
@@ -33,7 +32,7 @@ def multistream(tmp_path):
 
 
 def titles_of(folder, parts) -> list[str]:
-    read = ReadDump(stage_writer(folder, READ_ARTICLES, len(parts)), ArticleSettings(), ENGLISH)
+    read = ReadDump(stage_writer(folder, READ_ARTICLES, len(parts)), ArticleSettings(), "en")
     for index, ranges in enumerate(parts):
         read(index, ranges)
     table = ds.dataset(sorted(map(str, (folder / "articles").iterdir()))).to_table()
@@ -63,18 +62,3 @@ def test_an_article_is_whole(multistream):
     assert row["url"] == "https://en.wikipedia.org/wiki/Article_0"
     assert row["lead"] == "The lead of Article 0 says something of it."
     assert len(row["id"]) == 16
-
-
-def test_unknown_templates_are_counted_and_namespaces_of_the_site_are_known(tmp_path):
-    text = "[[Fyle:A.jpg|caption]] The {{frob|word}} and {{frob|more}} are {{blup|here}} today."
-    (tmp_path / "a.xml").write_bytes(dump(("A", text)))
-    writer = stage_writer(tmp_path / "out", READ_ARTICLES, 1)
-    read = ReadDump(writer, ArticleSettings(), site_of("xx", {6: "Fyle"}))
-    result = read(0, plan_parts(expand([str(tmp_path / "a.xml")]), None)[0])
-    counts = {n: c for n, c in result.counts.items() if n.startswith("unknown")}
-    assert counts == {
-        "unknown_templates": 3, "unknown_template_frob": 2, "unknown_template_blup": 1,
-    }  # fmt: skip
-    assert result.extra["language"] == "xx"
-    table = ds.dataset(str(tmp_path / "out" / "articles")).to_table()
-    assert table.column("lead").to_pylist() == ["The word and more are here today."]

@@ -5,9 +5,9 @@ import pytest
 from wikisum.pipeline.examples.assign import (
     CaptureTime,
     Failure,
+    assign_page,
     failure_priority,
     missing_page,
-    newest_capture,
 )
 from wikisum.pipeline.records import WantedUrl
 
@@ -27,16 +27,29 @@ def test_the_newest_capture_counts_whatever_order_they_come_in():
         (CaptureTime("2021", "a", 9), "same day, earlier file"),
     ]
     for order in itertools.permutations(captures):
-        newest, older = newest_capture(URL, order)
-        assert newest == captures[0]
-        assert [(r.kind, r.url, r.reason, r.file, r.offset, r.detail) for r in older] == [
+        page = assign_page(URL, [WANTED], order, [NOT_FOUND])
+        assert (page.capture, page.missing) == ("newest", [])
+        assert [(r.kind, r.url, r.reason, r.file, r.offset, r.detail) for r in page.older] == [
             ("record", URL, "older_capture", "a", 7, "b at 0 is newer"),
             ("record", URL, "older_capture", "a", 9, "b at 0 is newer"),
         ]
 
 
-def test_no_capture_at_all():
-    assert newest_capture(URL, []) == (None, [])
+def test_without_a_capture_each_article_gets_a_dropped_row():
+    page = assign_page(URL, [WANTED, WANTED._replace(article="2", rank=0)], [], [NOT_FOUND])
+    assert (page.capture, page.older) == (None, [])
+    assert [(r.article, r.reason, r.detail) for r in page.missing] == [
+        ("1", "http_status_404", "citation 4"),
+        ("2", "http_status_404", "citation 0"),
+    ]
+
+
+def test_a_page_that_is_never_taken_gets_no_capture():
+    wanted = [WANTED._replace(reason="wikipedia_itself")]
+    captures = [(CaptureTime(year, "b", 0), year) for year in ("2020", "2021")]
+    page = assign_page(URL, wanted, captures, [])
+    assert (page.capture, page.older) == (None, [])
+    assert [r.reason for r in page.missing] == ["wikipedia_itself"]
 
 
 @pytest.mark.parametrize(

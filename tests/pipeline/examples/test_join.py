@@ -1,91 +1,132 @@
 import apache_beam as beam
-import pyarrow.dataset as ds
-from apache_beam.options.pipeline_options import PipelineOptions
+import pytest
+from apache_beam.testing import test_pipeline
+from apache_beam.testing.util import assert_that, equal_to
 
-from tests.builders import article, document, stage_writer
-from wikisum.pipeline.engine.shards import open_shard
+from tests.builders import LEAD, article, document
+from wikisum.pipeline.engine.part_writer import StageWriter
+from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.shards import open_shard, read_rows
 from wikisum.pipeline.engine.workspace import Parts
-from wikisum.pipeline.examples.join import JoinPages, _meet, pack, unpack
+from wikisum.pipeline.examples.assign import StoredArticle
+from wikisum.pipeline.examples.join import JoinExamples, JoinPages
+from wikisum.pipeline.examples.shards import ExampleShards
 from wikisum.pipeline.examples.stage import JOIN
 from wikisum.pipeline.options import ExampleSettings
 from wikisum.pipeline.records import ARTICLE, DOCUMENT, DROPPED, WANTED, Dropped, WantedUrl
 
-URL = "http://a.example/"
+URL, GONE, WIKI = "http://a.example/", "http://gone.example/", "http://en.wikipedia.org/wiki/A"
+ARTICLES = [article(id=f"{i:016x}", title=f"Tavin {i}") for i in range(3)]
+WANTED_URLS = [
+    *(WantedUrl(URL, a.id, "citation", 0) for a in ARTICLES),
+    WantedUrl(GONE, ARTICLES[0].id, "search", 1),
+    WantedUrl(WIKI, ARTICLES[1].id, "search", 0, "wikipedia_itself"),
+]
+DOCUMENTS = [
+    document(fetched_at="2021", warc_file="new"),
+    document(fetched_at="2020", warc_file="old", offset=7),
+    document(WIKI),
+    document("http://wanted-by-nobody.example/"),
+]
+FAILURES = [
+    Dropped(kind="record", article=None, url=GONE, stage="scan", reason="no_text", file="f"),
+    Dropped(kind="record", article=None, url=None, stage="scan", reason="bad_record", file="f"),
+]
 
 
-def capture(document_, file="w", offset=0):
-    return (document_.fetched_at, file, offset, pack(document_))
+def outcomes_of(pipeline, articles):
+    return {
+        "articles": pipeline | "A" >> beam.Create(articles),
+        "wanted": pipeline | "W" >> beam.Create(WANTED_URLS),
+        "documents": pipeline | "D" >> beam.Create(DOCUMENTS),
+        "failures": pipeline | "F" >> beam.Create(FAILURES),
+    } | JoinExamples(ExampleSettings())
 
 
-def test_packing_keeps_values():
-    value = ["é", 1, None, [0.1, ["x"]]]
-    assert unpack(pack(value)) == value
-    assert unpack(pack(document())) == list(document())
+def test_every_reference_ends_in_an_example_or_is_dropped():
+    stored = [StoredArticle("dump", row, a) for row, a in enumerate(ARTICLES)]
+
+    def fate(outcome):
+        example = outcome.example
+        kept = [(d.url, d.warc_file) for d in example.documents] if example else []
+        return outcome.article, kept, [(r.url, r.reason, r.file) for r in outcome.dropped]
+
+    with test_pipeline.TestPipeline() as pipeline:
+        found = outcomes_of(pipeline, stored) | beam.Map(fate)
+        kept = [(URL, "new")]
+        assert_that(
+            found,
+            equal_to(
+                [
+                    ("", [], [(URL, "older_capture", "old")]),
+                    (ARTICLES[0].id, kept, [(GONE, "no_text", "f")]),
+                    (ARTICLES[1].id, kept, [(WIKI, "wikipedia_itself", None)]),
+                    (ARTICLES[2].id, kept, []),
+                ]
+            ),
+        )
 
 
-def test_the_newest_of_several_captures_meets_all_who_want_the_page():
-    old, new = document(fetched_at="2020"), document(fetched_at="2021")
-    groups = {
-        "documents": [capture(new, "b"), capture(old, "a", 7)],
-        "failures": [("a", "http_status_404", 3, "scan")],
-        "wanted": [("1", "citation", 0), ("2", "search", 4)],
-    }
-    older, *met = _meet((URL, groups))
-    row = Dropped(*unpack(older[1][3]))
-    assert (row.kind, row.reason, row.file, row.offset) == ("record", "older_capture", "a", 7)
-    assert [(a, s, r, k) for a, (s, r, k, _) in met] == [
-        ("1", "citation", 0, "document"),
-        ("2", "search", 4, "document"),
-    ]
-    assert unpack(met[0][1][3])[9] == "2021"
+def test_of_several_articles_with_one_id_the_first_counts():
+    stored = [StoredArticle("dump", row, a) for row, a in enumerate(ARTICLES)]
+    stored += [StoredArticle("dump", 9, ARTICLES[0]._replace(title="Later", lead=LEAD + " More."))]
+    stored += [StoredArticle("dump", 0, ARTICLES[2]._replace(title="Earlier"))]
+    with test_pipeline.TestPipeline() as pipeline:
+        outcomes = outcomes_of(pipeline, stored)
+        titles = outcomes | beam.Filter(lambda o: o.example) | beam.Map(lambda o: o.example.title)
+        assert_that(titles, equal_to(["Tavin 0", "Tavin 1", "Earlier"]))
 
 
-def test_a_page_without_document_has_its_last_reason():
-    def reason_of(url: str, **groups) -> tuple:
-        base = {"documents": [], "failures": [], "wanted": [("1", "citation", 0)]}
-        ((_, (_, _, kind, packed)),) = _meet((url, base | groups))
-        assert kind == "missed"
-        row = Dropped(*unpack(packed))
-        return row.reason, row.file, row.offset
-
-    assert reason_of(URL) == ("not_in_crawl", None, None)
-    failures = [("a", "http_status_404", 1, "scan"), ("b", "not_html", 2, "scan")]
-    assert reason_of(URL, failures=failures) == ("not_html", "b", 2)
-    scanned = ("live/0", "http_status_302", 5, "live-scan")
-    assert reason_of(URL, failures=[scanned, *failures]) == ("http_status_302", "live/0", 5)
-    asked = ("live/0", "dns_failed", None, "live")
-    assert reason_of(URL, failures=[asked, *failures, scanned]) == ("dns_failed", "live/0", None)
-    wiki = "http://en.wikipedia.org/wiki/A"
-    assert reason_of(wiki, documents=[capture(document(wiki))])[0] == "wikipedia_itself"
+def test_a_wanted_url_of_no_article_is_an_error():
+    with (
+        pytest.raises(Exception, match="wants pages, but is not among the articles"),
+        test_pipeline.TestPipeline() as pipeline,
+    ):
+        outcomes_of(pipeline, [StoredArticle("dump", 0, ARTICLES[0])])
 
 
-def test_join_on_lists_of_files(tmp_path):
-    """A page that three articles want is unpacked for each; counts add up."""
+def test_shards_are_joined_to_shards(tmp_path):
+    """Counts add up, and dropped rows are sorted by article."""
+    out = str(tmp_path)
 
-    def shard(name: str, schema, rows) -> list[str]:
-        with open_shard(str(tmp_path), name, schema, {}) as writer:
+    def shard(name, schema, rows) -> list[str]:
+        with open_shard(out, name, schema, {}) as writer:
             for row in rows:
                 writer.write(row)
-        return [str(tmp_path / name)]
+        return [f"{out}/{name}"]
 
-    articles = [article(id=f"{i:016x}", title=f"Tavin {i}", citations=[URL]) for i in range(3)]
-    missing = "http://missing.example/"
-    wanted = [WantedUrl(URL, a.id, "citation", 0) for a in articles]
+    shards = ExampleShards({"train": 2, "validation": 1, "test": 1})
     join = JoinPages(
-        stage_writer(tmp_path, JOIN, 4),
-        shard("a.parquet", ARTICLE, articles),
-        shard("w.parquet", WANTED, [*wanted, WantedUrl(missing, articles[0].id, "search", 0)]),
-        shard("d.parquet", DOCUMENT, [document()]),
-        shard("x.parquet", DROPPED, []),
-        ExampleSettings(),
-        {"train": 2, "validation": 1, "test": 1},
+        writer=StageWriter(out, JOIN, shards.part_count, {}, Ticker(None)),
+        article_paths=shard("a.parquet", ARTICLE, ARTICLES),
+        wanted_paths=shard("w.parquet", WANTED, WANTED_URLS),
+        document_paths=shard("d.parquet", DOCUMENT, DOCUMENTS),
+        failure_paths=shard("x.parquet", DROPPED, FAILURES),
+        settings=ExampleSettings(),
+        shards=shards,
     )
-    parts = Parts(str(tmp_path), str(tmp_path / "parts"))
-    with beam.Pipeline(runner="FnApiRunner", options=PipelineOptions([])) as pipeline:
+    parts = Parts(out, f"{out}/parts")
+    with test_pipeline.TestPipeline() as pipeline:
         join(pipeline, parts)
-    rows = ds.dataset(sorted(map(str, (tmp_path / ".work" / "joined").glob("train*")))).to_table()
-    assert rows.num_rows == 3
-    results = list(parts.load(join.part_count).values())
-    assert all(results)
-    assert sum(r.counts.get("examples_out", 0) for r in results) == 3
-    assert sum(r.counts.get("dropped_reference_not_in_crawl", 0) for r in results) == 1
+    names = [f"train-0000{i}-of-00002" for i in (0, 1)]
+    ids = [[row["id"] for row in read_rows(f"{out}/.work/joined/{n}.parquet")] for n in names]
+    assert ids == [[ARTICLES[0].id, ARTICLES[2].id], [ARTICLES[1].id]]
+    rows = [list(read_rows(f"{out}/dropped/dropped-examples-{name}.parquet")) for name in names]
+    assert [[(r["article"], r["reason"]) for r in some] for some in rows] == [
+        [(None, "older_capture"), (ARTICLES[0].id, "no_text")],
+        [(ARTICLES[1].id, "wikipedia_itself")],
+    ]
+    results = parts.load(shards.part_count)
+    assert len(results) == 4
+    totals = {}
+    for result in results.values():
+        for name, number in result.counts.items():
+            totals[name] = totals.get(name, 0) + number
+    assert totals["examples_out"] == totals["articles_in"] == 3
+    assert totals["documents_out"] == totals["references_in"] == 3
+    dropped = {name: number for name, number in totals.items() if name.startswith("dropped_")}
+    assert dropped == {
+        "dropped_record_older_capture": 1,
+        "dropped_reference_no_text": 1,
+        "dropped_reference_wikipedia_itself": 1,
+    }

@@ -1,6 +1,6 @@
 from wikisum.pipeline.examples.link import link
 from wikisum.pipeline.options import GraphSettings
-from wikisum.pipeline.records import Example, Paragraph
+from wikisum.pipeline.records import Paragraph
 
 SAME = "The Tavin bridge was built by Josiah Penrose at Osterby."
 
@@ -8,12 +8,19 @@ SAME = "The Tavin bridge was built by Josiah Penrose at Osterby."
 def test_only_the_first_paragraphs_are_linked_where_so_many_are_named():
     paragraphs = [Paragraph(f"{SAME} {word}", 0, i, 0.0, 0.0) for i, word in enumerate("abcde")]
     texts = ["One paragraph of other words.", "Nothing that is shared here."]
-    others = [Paragraph(text, 1, i, 0.0, 0.0) for i, text in enumerate(texts)]
-    example = Example("1", "Bridge", "", "lead", [], [], [*paragraphs, *others])
-    (whole,) = link([example], GraphSettings())
+    example = [*paragraphs, *(Paragraph(t, 1, i, 0.0, 0.0) for i, t in enumerate(texts))]
+    ((_, whole),) = link([example], GraphSettings())
     first, again = link([example, example], GraphSettings(graph_paragraphs=3))
     assert first == again
-    assert max(whole.discourse_graph["target"]) == 4
-    pairs = list(zip(first.discourse_graph["source"], first.discourse_graph["target"], strict=True))
-    assert pairs == [(0, 1), (0, 2), (1, 2)]
-    assert len(first.paragraphs) == 7
+    assert max(whole.target) == 4
+    assert list(zip(first[1].source, first[1].target, strict=True)) == [(0, 1), (0, 2), (1, 2)]
+
+
+def test_each_example_has_graphs_of_its_own():
+    alone = [Paragraph("Sheep crossed the river at low water.", 0, 0, 0.0, 0.0)]
+    pair = [*alone, Paragraph(SAME, 1, 0, 0.0, 0.0), Paragraph(SAME, 2, 0, 0.0, 0.0)]
+    none, (similar, shared) = link([alone, pair], GraphSettings())
+    assert [len(graph.weight) for graph in none] == [0, 0]
+    assert (list(similar.source), list(similar.target)) == ([1], [2])
+    assert similar.weight[0] > 0.99
+    assert len(shared.weight) == 1

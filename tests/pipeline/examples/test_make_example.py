@@ -1,8 +1,10 @@
 import pytest
 
 from tests.builders import LEAD, article, document
-from wikisum.pipeline.examples.make_example import WantedDocument, make_example
+from wikisum.pipeline.examples.assign import missing_page
+from wikisum.pipeline.examples.make_example import WantedDocument, dropped_outcome, make_example
 from wikisum.pipeline.options import LIKE_T2T, ExampleSettings
+from wikisum.pipeline.records import WantedUrl
 
 GREEN = "The Tavin bridge was painted green by twelve men in one summer."
 SHEEP = "Sheep were driven over the river at low water before that time."
@@ -219,3 +221,25 @@ def test_sizes_of_the_whole_input():
     assert sizes.search_words == len(SHEEP.split()) + len(NOON.split())
     assert sizes.paragraphs == 3
     assert 0 < sizes.rouge1_recall < 1
+
+
+def test_missing_pages_are_counted_with_the_rest():
+    urls = [WantedUrl(f"http://{name}.example/", article().id, "search", 0) for name in "zb"]
+    missing = [missing_page(url, []) for url in urls]
+    found = [WantedDocument("citation", 0, document("http://a.example/", LEAD))]
+    made = make_example(article(), found, ExampleSettings(), missing)
+    assert [(r.kind, r.url, r.reason) for r in made.dropped] == [
+        ("reference", "http://a.example/", "clone"),
+        ("article", None, "no_documents"),
+        ("reference", "http://b.example/", "not_in_crawl"),
+        ("reference", "http://z.example/", "not_in_crawl"),
+    ]
+    assert made.counts["dropped_reference_not_in_crawl"] == 2
+    assert made.counts["references_in"] == 1
+
+
+def test_a_row_of_no_article_is_an_outcome_too():
+    row = missing_page(WantedUrl("http://a.example/", "1", "search", 0), [])
+    outcome = dropped_outcome(row)
+    assert (outcome.article, outcome.example, outcome.dropped) == ("", None, [row])
+    assert outcome.counts == {"dropped_reference_not_in_crawl": 1}

@@ -1,0 +1,51 @@
+import pytest
+
+from tests.pipeline.locate.test_best_capture import URL, entry
+from wikisum.crawl.index.cdx import Entry
+from wikisum.pipeline.locate.best_capture import LookupResult
+from wikisum.pipeline.locate.keys import Lookup
+from wikisum.pipeline.locate.look_up import redirect_of, results_of
+from wikisum.pipeline.locate.reader import Answer
+
+LOOKUP = Lookup("example,a)/page", URL, URL)
+
+
+def candidates(*entries: Entry, most: int = 2) -> list[LookupResult]:
+    return list(results_of(LOOKUP, Answer([LOOKUP], list(entries), []), 0, 0, None, most))
+
+
+def test_only_captures_of_the_very_page_count():
+    other_case = entry(url="http://a.example/page")
+    assert candidates(other_case) == []
+    assert candidates(other_case, entry(url="::")) == []
+    assert len(candidates(entry(), entry(), entry())) == 2
+
+
+def test_of_useless_captures_one_tells_why():
+    (row,) = candidates(entry(status=404), entry(status=500, timestamp="20250101000000"))
+    assert row.reason == "http_status_500"
+    (row,) = candidates(entry(status=404), entry())
+    assert row.reason is None
+
+
+@pytest.mark.parametrize(
+    ("redirect", "target"),
+    [
+        ("/Other", "http://a.example/Other"),
+        ("https://b.example/x", "http://b.example/x"),
+        ("https://www.a.example/Page/", None),  # itself, in another spelling
+        ("https://en.wikipedia.org/wiki/Page", None),
+        ("mailto:a@b.example", None),
+        ("", None),
+    ],
+)
+def test_where_a_redirect_leads(redirect, target):
+    answer = Answer([LOOKUP], [entry(status=301, redirect=redirect)], [])
+    further = redirect_of(LOOKUP, answer, None)
+    assert (further and further.url) == target
+    assert further is None or further.wanted == URL
+
+
+def test_a_page_that_is_there_is_not_followed():
+    moved = entry(status=301, redirect="/Other", timestamp="20250101000000")
+    assert redirect_of(LOOKUP, Answer([LOOKUP], [moved, entry()], []), None) is None
