@@ -62,7 +62,17 @@ class PartWriter:
         detail: str | None = None,
     ) -> None:
         """Add a dropped row of this stage, counted as `dropped_<reason>`."""
-        self.drop_row(Dropped(kind, article, url, self.stage, reason, file, offset, detail))
+        row = Dropped(
+            kind=kind,
+            article=article,
+            url=url,
+            stage=self.stage,
+            reason=reason,
+            file=file,
+            offset=offset,
+            detail=detail,
+        )
+        self.drop_row(row)
 
     def drop_row(self, row: Dropped, *, with_kind: bool = False) -> None:
         """Add a dropped row, counted as `dropped_<reason>` or `dropped_<kind>_<reason>`."""

@@ -56,7 +56,14 @@ def plan_pages(urls: Iterable[str], as_listed: bool) -> Iterator[LivePage | Drop
             page.targets()
         except BadUrl as error:
             detail = f"{url[:500]}: {error}"
-            yield Dropped("record", None, canonical, STAGE, error.reason, detail=detail)
+            yield Dropped(
+                kind="record",
+                article=None,
+                url=canonical,
+                stage=STAGE,
+                reason=error.reason,
+                detail=detail,
+            )
             continue
         if page.url not in seen:
             seen.add(page.url)
@@ -163,7 +170,15 @@ def _fates(
         else:
             reason, detail = failure.reason, failure.detail
             file = f"{FOLDER}/{failure.file}"
-        yield Dropped("record", None, url, STAGE, reason, file, None, detail)
+        yield Dropped(
+            kind="record",
+            article=None,
+            url=url,
+            stage=STAGE,
+            reason=reason,
+            file=file,
+            detail=detail,
+        )
 
 
 def _record(

@@ -66,4 +66,13 @@ def drop_record(
         canonical = canonical_url(url) if url else None
     except BadUrl:
         canonical, detail = None, f"{url}: {detail}"
-    return Dropped("record", None, canonical, stage, reason, file, offset, detail)
+    return Dropped(
+        kind="record",
+        article=None,
+        url=canonical,
+        stage=stage,
+        reason=reason,
+        file=file,
+        offset=offset,
+        detail=detail,
+    )
