@@ -1,6 +1,7 @@
-"""Every record that crosses a stage or reaches disk, each with its Arrow schema.
+"""The records of a dataset, each with the Arrow schema of its Parquet files.
 
-Imports nothing of ours, no Beam and no torch, so that models can read shards with it anywhere.
+This file imports no other file of the project, no Beam and no torch, so that models can read shards
+anywhere. Records are built with keyword arguments.
 """
 
 from collections.abc import Iterable
@@ -20,7 +21,7 @@ def _struct(**fields: pa.DataType) -> pa.StructType:
 
 
 def _list(item: pa.DataType) -> pa.ListType:
-    """A list type with Parquet's own item name, so that what is read back is what was written."""
+    """A list type with Parquet's own item name, so that a file is read back with this type."""
     return pa.list_(pa.field("element", item))
 
 
@@ -35,7 +36,7 @@ class Section(NamedTuple):
 class Article(NamedTuple):
     """One Wikipedia article; `citations` are canonical URLs in article order.
 
-    Of the original WikiSum files they are all its URLs, cited and searched.
+    Those of the original WikiSum files are all its URLs, cited and searched.
     """
 
     id: str
@@ -61,10 +62,10 @@ class WantedUrl(NamedTuple):
 
 
 class Capture(NamedTuple):
-    """Where a wanted page lies: `length` bytes of `warc_file`, as the index of `crawl` tells.
+    """Where a wanted page is stored: `length` bytes of `warc_file`, by the index of `crawl`.
 
-    `source_url` is the address as crawled, the target where `url` redirects. `timestamp` has 14
-    digits. Of several captures of a URL `choice` 0 is to be tried first.
+    `source_url` is the URL as crawled, or the target if `url` redirects. `timestamp` has 14
+    digits. Of several captures of a URL, `choice` 0 is tried first.
     """
 
     url: str
@@ -109,7 +110,7 @@ class Dropped(NamedTuple):
 
 
 class Query(NamedTuple):
-    """What pages are searched for: an article's title, alone or with that of a section."""
+    """A search query: an article's title, alone or with the title of a section."""
 
     number: int
     title: str
@@ -117,7 +118,7 @@ class Query(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A page that answers query number `query`; `url` is canonical."""
+    """A page found for query number `query`; `url` is canonical."""
 
     query: int
     score: float
@@ -126,9 +127,9 @@ class Candidate(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a page that was to be fetched from the web: `fetched`, or why not.
+    """The outcome of fetching a page from the web: `reason` is `fetched`, or why it failed.
 
-    `url` is canonical; `final_url` is where its redirects led, `file` has what was answered.
+    `url` is canonical, `final_url` is where its redirects led, `file` holds the responses.
     """
 
     url: str
@@ -164,7 +165,7 @@ class Paragraph(NamedTuple):
 
 
 class Example(NamedTuple):
-    """One row of WikiSum, paragraphs best first. Graphs and ids are None until their stage ran."""
+    """One row of WikiSum, paragraphs best first. Graphs and ids are None until they are added."""
 
     id: str
     title: str
@@ -189,9 +190,9 @@ class Graphs(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """What the input of an example measures before it is ranked and cut; words are unspaced runs.
+    """The size of an example's input before it is ranked and cut; words are separated by spaces.
 
-    `rouge1_recall` is that of the lead in all its paragraphs.
+    `rouge1_recall` is the share of the lead's words that its paragraphs hold.
     """
 
     id: str
@@ -338,7 +339,7 @@ SIZES = pa.schema(
 
 
 def to_table(records: Iterable[tuple], schema: pa.Schema) -> pa.Table:
-    """The records as an Arrow table, columns in the order of `schema`.
+    """Return the records as an Arrow table, columns in the order of `schema`.
 
     Raises pa.ArrowInvalid (or OverflowError) if a value does not fit its column.
     """
@@ -354,7 +355,7 @@ def column_order(record: tuple) -> tuple:
 
 
 def example_from_row(row: dict[str, Any]) -> Example:
-    """The Example in one row of a shard, as `pyarrow` gives it (`Table.to_pylist`)."""
+    """Return the example in one row of a shard, as `Table.to_pylist` of pyarrow yields it."""
     return Example(**row)._replace(
         sections=[Section(**s) for s in row["sections"]],
         documents=[SourceDocument(**d) for d in row["documents"]],
@@ -363,5 +364,5 @@ def example_from_row(row: dict[str, Any]) -> Example:
 
 
 def article_from_row(row: dict[str, Any]) -> Article:
-    """The Article in one row of `articles/`."""
+    """Return the article in one row of `articles/`."""
     return Article(**row)._replace(sections=[Section(**s) for s in row["sections"]])

@@ -183,7 +183,7 @@ def test_killed_at_any_moment_it_ends_in_the_same_bytes(built, tmp_path):
     out = tmp_path / "out"
     moments = [
         ".work/articles.json", "documents/*", ".work/scan.json", ".work/joined/*",
-        ".work/linked/*", ".work/vocab.json", "examples/*",
+        ".work/graphs/*", ".work/vocab.json", "examples/*",
     ]  # fmt: skip
     for moment in moments:
         command = [sys.executable, "-m", "wikisum", *SAMPLE, "--out", str(out)]

@@ -20,21 +20,21 @@ PIECES = "vocab/wikisum.vocab"
 
 
 def texts_of(row: dict) -> Iterator[str]:
-    """All text of an example that the vocabulary must cover."""
+    """Yield the title, lead and paragraphs of an example, which the vocabulary must cover."""
     yield row["title"]
     yield row["lead"]
     yield from (p["text"] for p in row["paragraphs"])
 
 
 def is_sampled(text: str, share: float) -> bool:
-    """Whether a text is in the sample: by its hash, so that order and shards do not matter."""
+    """Whether a text is in the sample. Its hash decides, so order and shards do not matter."""
     digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big") < share * 2**64
 
 
 @dataclass(frozen=True)
 class TrainVocab:
-    """Paths of training shards -> `vocab/`, or the given model copied there."""
+    """Paths of training shards -> a vocabulary in `vocab/`, or the given one copied there."""
 
     out: str
     settings: VocabSettings

@@ -22,20 +22,20 @@ SETTINGS_KEY = "wikisum.settings"
 
 
 def page_order(example: Example) -> list[int]:
-    """The indexes of the paragraphs as they stand in the example's pages."""
+    """Return the indexes of the paragraphs in the order of the example's pages."""
     places = [(p.document, p.position) for p in example.paragraphs]
     return sorted(range(len(places)), key=places.__getitem__)
 
 
-def reranked(example: Example, scores: Sequence[float], most: int) -> Example:
-    """The example with its best `most` paragraphs by these scores, one a paragraph, higher first.
+def reranked(example: Example, scores: Sequence[float], max_paragraphs: int) -> Example:
+    """Return the example with its best paragraphs by `scores`, one per paragraph, highest first.
 
-    Of equal ones that which stands first in the pages. Graphs and ids follow the paragraphs;
-    documents stay, so that no reference is lost. Raises ValueError for another number of scores.
+    Ties keep the order of the pages. Graphs and ids follow the paragraphs; documents stay, so that
+    no reference is lost. Raises ValueError if the number of scores is not that of the paragraphs.
     """
     if len(scores) != len(example.paragraphs):
         raise ValueError(f"{len(scores)} scores for {len(example.paragraphs)} paragraphs")
-    best = sorted(page_order(example), key=lambda i: -scores[i])[:most]
+    best = sorted(page_order(example), key=lambda i: -scores[i])[:max_paragraphs]
     ids = example.paragraph_ids
     return example._replace(
         paragraphs=[example.paragraphs[i]._replace(score=scores[i]) for i in best],
@@ -50,7 +50,7 @@ def _permuted(graph: Graph, order: Sequence[int]) -> Graph:
 
 
 def scores_by_method(example: Example, method: str, seed: int) -> list[float]:
-    """The score of each paragraph under a method, which sees them in the order of their pages."""
+    """Return the score of each paragraph by a method, which sees them in the order of the pages."""
     order = page_order(example)
     texts = [example.paragraphs[i].text for i in order]
     scores = [0.0] * len(order)
@@ -70,7 +70,7 @@ class WriteRanked:
     def __call__(
         self, index: int, path: str, scores_of: Callable[[Example], Sequence[float]]
     ) -> PartResult:
-        """`scores_of` is called for the examples in their order."""
+        """Write the shard; `scores_of` is called for the examples in their order."""
         name = os.path.basename(path).removesuffix(".parquet")
         metadata = _metadata(path, asdict(self.settings))
         with self.writer.part(index, name, metadata) as part:

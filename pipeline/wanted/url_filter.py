@@ -1,7 +1,7 @@
 """The keys of all wanted URLs -> one URL filter, a file that every worker maps into memory.
 
-The keys come sorted out of the `wanted` stage, each of its parts holding a range of them, so they
-are read through once, block by block, whatever their number.
+The `wanted` stage writes the keys sorted, and each of its parts holds a range of them. So they are
+read once, block by block, and never all at a time.
 """
 
 import mmap
@@ -28,7 +28,7 @@ Keys = npt.NDArray[np.uint64]
 
 
 def write_keys(out: str, name: str, keys: Iterable[int]) -> ShardFile:
-    """Write the distinct keys, sorted, as 64-bit numbers; the file as a stage tells of it."""
+    """Write the distinct keys, sorted, as 64-bit numbers; return the file's record."""
     array = np.unique(np.fromiter(keys, np.uint64))
     path = f"{KEYS_FOLDER}/{name}.keys"
     with files.AtomicFile(files.join(out, path)) as file:
@@ -37,14 +37,14 @@ def write_keys(out: str, name: str, keys: Iterable[int]) -> ShardFile:
 
 
 def read_keys(path: str) -> Iterator[Keys]:
-    """The keys of a file, some at a time."""
+    """Yield the keys of a file in blocks of about a million."""
     with files.open_input(path) as raw:
         while block := raw.read(8 * _BLOCK_KEYS):
             yield np.frombuffer(block, "<u8")
 
 
 def write_filter(out: str, path: str, blocks: Iterable[Keys], key_count: int) -> ShardFile:
-    """Write the filter of the keys, which rise; the file as a stage tells of it."""
+    """Write the filter of the keys, given in rising order; return the file's record."""
     with files.AtomicFile(files.join(out, path)) as file:
         for words in filter_words(blocks, key_count):
             file.write(words.astype("<u4").tobytes())
@@ -53,7 +53,7 @@ def write_filter(out: str, path: str, blocks: Iterable[Keys], key_count: int) ->
 
 @dataclass(frozen=True)
 class BuildFilter:
-    """Files of keys, their ranges in rising order -> `FILTER`."""
+    """Files of keys, in the order of their ranges -> `FILTER`."""
 
     out: str
     key_count: int
@@ -73,7 +73,10 @@ class BuildFilter:
 
 @lru_cache(maxsize=1)
 def load_filter(path: str, fingerprint: str) -> UrlFilter:
-    """The filter, mapped: the processes of a machine share its memory. Kept for the next call."""
+    """Return the filter, mapped into memory that all processes of the machine share.
+
+    It is kept for the next call with the same path and fingerprint.
+    """
     local = files.local_copy(path, fingerprint)
     with open(local, "rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -81,7 +84,7 @@ def load_filter(path: str, fingerprint: str) -> UrlFilter:
 
 
 def is_wanted(keys: UrlFilter, url: str) -> bool:
-    """Whether the filter has a URL, as it stands in a crawl."""
+    """Whether the filter holds a URL as written in a crawl; False if it cannot be parsed."""
     try:
         return url_key(canonical_url(url)) in keys
     except BadUrl:

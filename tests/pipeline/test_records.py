@@ -5,6 +5,7 @@ from tests.builders import article, document
 from wikisum.pipeline import records
 from wikisum.pipeline.engine.shards import open_shard, read_rows
 
+GRAPH = {"source": [0], "target": [1], "weight": [0.5]}
 EXAMPLE = records.Example(
     "a" * 16,
     "T",
@@ -13,7 +14,7 @@ EXAMPLE = records.Example(
     [records.Section("s", 2, "text")],
     [records.SourceDocument("http://d.example/", "citation", 0, "w", 1, "d", "f", 0.5)],
     [records.Paragraph("p", 0, 3, 1.5, 0.25)],
-    {"source": [0], "target": [1], "weight": [0.5]},
+    GRAPH,
     None,
     [1, 65_535],
     [2],
@@ -31,6 +32,8 @@ ALL = [
     (records.Outcome("u", "dns_failed", "d", None, None, "", "t"), records.OUTCOME),
     (records.Sizes("a", 1, 2, 3, 4, 5, 6, 7, 8, 0.5), records.SIZES),
     (EXAMPLE, records.EXAMPLE),
+    (records.Graphs("a", GRAPH, {"source": [], "target": [], "weight": []}), records.GRAPHS),
+    (records.WantedUrl("u", "a", "citation", 0, "wikipedia_itself"), records.WANTED),
 ]
 
 
@@ -48,6 +51,18 @@ def test_every_record_comes_back_from_parquet(record, schema, tmp_path):
         assert records.article_from_row(row) == record
     else:
         assert type(record)(**row) == record
+
+
+def test_records_are_ordered_by_their_columns_missing_values_first():
+    first = records.Dropped(kind="record", article=None, url=None, stage="s", reason="r")
+    ordered = [
+        first,
+        first._replace(file="f"),
+        first._replace(file="f", offset=9),
+        first._replace(file="f", offset=10),
+        first._replace(article="a"),
+    ]
+    assert sorted(ordered[::-1], key=records.column_order) == ordered
 
 
 def test_columns_and_fields_stand_in_one_order():

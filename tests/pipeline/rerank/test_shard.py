@@ -28,7 +28,7 @@ def example(graph=None, ids=((5,), (6, 7), (8,), ())):
 
 
 def test_the_best_come_first_and_all_else_follows_them():
-    found = reranked(example(), [0.1, 0.9, 0.2, 0.8], most=3)
+    found = reranked(example(), [0.1, 0.9, 0.2, 0.8], max_paragraphs=3)
     assert [p.text for p in found.paragraphs] == [TEXTS[1], TEXTS[3], TEXTS[2]]
     assert [p.score for p in found.paragraphs] == [0.9, 0.8, 0.2]
     assert [p.rouge2_recall for p in found.paragraphs] == [0.1, 0.3, 0.2]
@@ -41,7 +41,7 @@ def test_the_best_come_first_and_all_else_follows_them():
 
 def test_of_equals_the_first_in_the_pages_comes_first():
     assert page_order(example()) == [2, 0, 1, 3]
-    found = reranked(example(), [1.0, 1.0, 1.0, 2.0], most=9)
+    found = reranked(example(), [1.0, 1.0, 1.0, 2.0], max_paragraphs=9)
     assert [p.text for p in found.paragraphs] == [TEXTS[i] for i in (3, 2, 0, 1)]
 
 
