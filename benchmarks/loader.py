@@ -26,14 +26,14 @@ import pyarrow.parquet as pq
 import torch
 
 from wikisum.models.bench import FIRST_TEXT_ID, token_count
-from wikisum.models.configs import PRESETS
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.data.loader import Loader
-from wikisum.models.data.plan import Lengths, Place, batches_from, epoch_batches
+from wikisum.models.data.plan import Cursor, Lengths, batches_from, epoch_batches
+from wikisum.models.table import preset
 from wikisum.ranker.data.shards import split_shards
 
 ROWS_A_FILE, ROWS_A_GROUP = 2_048, 512
-PRESET = PRESETS["ht-paper"]
+PRESET = preset("ht-paper")
 
 
 def drawn_lengths(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -78,7 +78,7 @@ def reader_of(folder: Path) -> SplitReader:
 def own_batches(folder: Path, workers: int) -> Iterator[tuple[int, int]]:
     """(examples, tokens) of each batch."""
     reader = reader_of(folder)
-    planned = batches_from(reader.lengths(), PRESET.train.batch_tokens, 0, Place())
+    planned = batches_from(reader.lengths(), PRESET.train.batch_tokens, 0, Cursor())
     loader = Loader(reader, workers, torch.device("cpu"))
     for batch in loader.load(examples for _, examples in planned):
         yield len(batch.example_B), token_count(batch)
@@ -159,7 +159,7 @@ def resumed(folder: Path) -> dict[str, float]:
     read = time.process_time() - start
     middle = len(epoch_batches(lengths, PRESET.train.batch_tokens, 0, 0)) // 2
     found = {"lengths_seconds": read}
-    for name, place in (("start", Place()), ("mid_epoch", Place(0, middle))):
+    for name, place in (("start", Cursor()), ("mid_epoch", Cursor(0, middle))):
         fresh = reader_of(folder)
         begin = time.process_time()
         _, examples = next(batches_from(lengths, PRESET.train.batch_tokens, 0, place))

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from wikisum.models.configs import GLOBAL, ModelSettings
+from wikisum.models.network.hierarchical_transformer import GLOBAL, HierarchicalSettings
 from wikisum.models.network.positions import sinusoids
 
 
 class PaddedGlobalLayer(nn.Module):
-    def __init__(self, settings: ModelSettings) -> None:
+    def __init__(self, settings: HierarchicalSettings) -> None:
         super().__init__()
         width = settings.width
         self.heads = settings.pool_heads
@@ -39,7 +39,7 @@ class PaddedGlobalLayer(nn.Module):
 class PaddedTransformer(nn.Module):
     """[B, P, T] ids and [B, S] targets to logits [B, S, V], padding and all."""
 
-    def __init__(self, settings: ModelSettings) -> None:
+    def __init__(self, settings: HierarchicalSettings) -> None:
         super().__init__()
         shape = settings.width, settings.heads, settings.feedforward, settings.dropout
         self.width = settings.width

@@ -25,15 +25,15 @@ from torch.nn import functional as F
 
 from benchmarks.padded_transformer import PaddedTransformer
 from wikisum.models.bench import token_count, train_step
-from wikisum.models.configs import PRESETS, SourceSettings
-from wikisum.models.data.batches import Batch, SplitReader
-from wikisum.models.data.plan import Place, batches_from
+from wikisum.models.data.batches import SplitReader
+from wikisum.models.data.plan import Cursor, batches_from
 from wikisum.models.decoding.beam import beam_search
 from wikisum.models.decoding.blocking import NEVER_WRITTEN
-from wikisum.models.decoding.settings import SearchSettings
-from wikisum.models.network.packing import spread
-from wikisum.models.network.summarizer import Memory, Summarizer
-from wikisum.models.training.train import Model
+from wikisum.models.network.encoder_decoder import EncoderDecoder, Memory
+from wikisum.models.network.packing import Batch, pad
+from wikisum.models.settings.decoding import DecodingSettings
+from wikisum.models.settings.run import SourceSettings
+from wikisum.models.table import build, preset
 from wikisum.ranker.data.shards import find_vocab, split_shards
 from wikisum.ranker.data.vocab import BEGIN, END, load_model
 
@@ -48,8 +48,8 @@ ROWS = {
 def padded_source(batch: Batch) -> Tensor:
     """[B, P, T] the ids of a batch's source, padded to the longest of the batch."""
     source = batch.source
-    by_paragraph = spread(source.id_N[:, None], source.slot_in_paragraph_N, source.is_token_MT)
-    return spread(by_paragraph[..., 0], source.slot_M, source.is_paragraph_BP)
+    by_paragraph = pad(source.id_N[:, None], source.slot_in_paragraph_N, source.is_token_MT)
+    return pad(by_paragraph[..., 0], source.slot_M, source.is_paragraph_BP)
 
 
 def padded_to_limits(source_BPT: Tensor, settings: SourceSettings) -> Tensor:
@@ -68,10 +68,10 @@ def cpu_seconds(work) -> float:
 def training(reader: SplitReader, batch_tokens: int, steps: int) -> dict[str, float]:
     """Median tokens a second of each, in turns."""
     torch.manual_seed(0)
-    ours = {half: Model(Summarizer(reader.model), 0.1).train() for half in (False, True)}
+    ours = {half: build(reader.model).train() for half in (False, True)}
     theirs = PaddedTransformer(reader.model).train()
     optimizers = {model: torch.optim.Adam(model.parameters()) for model in (*ours.values(), theirs)}
-    planned = batches_from(reader.lengths(), batch_tokens, 0, Place())
+    planned = batches_from(reader.lengths(), batch_tokens, 0, Cursor())
     rng = np.random.default_rng(0)
     speeds: dict[str, list[float]] = {name: [] for name in ROWS}
     shares = []
@@ -100,7 +100,7 @@ def training(reader: SplitReader, batch_tokens: int, steps: int) -> dict[str, fl
     return {**found, "real_share_of_padded": statistics.mean(shares)}
 
 
-def search_again(model: Summarizer, memory: Memory, settings: SearchSettings) -> list[int]:
+def search_again(model: EncoderDecoder, memory: Memory, settings: DecodingSettings) -> list[int]:
     """Beam search over one example that keeps nothing between steps but the hypotheses."""
     living, best = [(0.0, [BEGIN])], (-np.inf, [])
     for step in range(settings.max_tokens + 1):
@@ -118,11 +118,11 @@ def search_again(model: Summarizer, memory: Memory, settings: SearchSettings) ->
             hypothesis, token = divmod(place, log.shape[1])
             if token == END:
                 best = max(
-                    best, (value / settings.normaliser(step + 1), living_before[hypothesis][1])
+                    best, (value / settings.normalizer(step + 1), living_before[hypothesis][1])
                 )
             elif len(living) < settings.beam and value > -np.inf:
                 living.append((value, [*living_before[hypothesis][1], token]))
-        if not living or living[0][0] / settings.normaliser(settings.max_tokens + 1) <= best[0]:
+        if not living or living[0][0] / settings.normalizer(settings.max_tokens + 1) <= best[0]:
             break
     return best[1][1:]
 
@@ -131,8 +131,8 @@ def search_again(model: Summarizer, memory: Memory, settings: SearchSettings) ->
 def decoding(reader: SplitReader, examples: int, length: int) -> dict[str, float]:
     """Summaries a second of both; raises AssertionError if they differ."""
     torch.manual_seed(0)
-    model = Summarizer(reader.model).eval()
-    settings = SearchSettings(beam=5, min_tokens=length, max_tokens=length)
+    model = build(reader.model).eval()
+    settings = DecodingSettings(beam=5, min_tokens=length, max_tokens=length)
     numbers = np.arange(min(examples, len(reader)))
     batch = reader.batch(numbers)
     found = []
@@ -160,7 +160,7 @@ def main() -> None:
     parser.add_argument("--length", type=int, default=100)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    settings = PRESETS[args.preset]
+    settings = preset(args.preset)
     vocab_size = load_model(find_vocab(args.data), args.data).get_piece_size()
     shape = replace(settings.model, vocab_size=vocab_size)
     reader = SplitReader(split_shards(args.data, "train"), shape, settings.source)

@@ -1,6 +1,7 @@
-"""How much each model costs at the same setting (the efficiency table of the PHT paper).
+"""What each model costs at the same setting (the efficiency table of the PHT paper).
 
-Drawn examples, all alike: what is measured does not hang on any dataset. Times are medians.
+Examples are drawn at random, all of the same lengths, so the figures depend on no dataset. Times
+are medians.
 """
 
 import contextlib
@@ -16,22 +17,27 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
 
-from wikisum.models.configs import PRESETS
-from wikisum.models.data.batches import Batch, collate
+from wikisum.models.data.batches import collate
 from wikisum.models.decoding.beam import beam_search
-from wikisum.models.decoding.settings import SearchSettings
-from wikisum.models.flops import training_flops
-from wikisum.models.network.summarizer import Summarizer, parameter_count
-from wikisum.models.training.curve import peak_memory_bytes
-from wikisum.models.training.train import Model, is_out_of_memory
+from wikisum.models.network.packing import Batch
+from wikisum.models.network.spec import SummaryModel
+from wikisum.models.settings.decoding import DecodingSettings
+from wikisum.models.settings.run import SourceSettings
+from wikisum.models.sources import SourceForm
+from wikisum.models.table import build, preset, presets, spec_of
+from wikisum.models.training.failures import is_out_of_memory
+from wikisum.models.training.monitor import peak_memory_bytes
 
 FIRST_TEXT_ID = 6
 
 
 @dataclass(frozen=True)
 class BenchSettings:
-    """The setting that all models share; the paper's is 1,600 source tokens."""
+    """The setting that all models share; 1,600 source tokens in the paper."""
 
     presets: tuple[str, ...] = ("ft-paper", "ht-paper")
     vocab_size: int = 32_000
@@ -44,8 +50,8 @@ class BenchSettings:
 
     def __post_init__(self) -> None:
         for name in self.presets:
-            if name not in PRESETS:
-                raise ValueError(f"--presets: no {name!r}: one of {', '.join(PRESETS)}")
+            if name not in (known := presets()):
+                raise ValueError(f"--presets: no {name!r}: one of {', '.join(known)}")
         for name, value in vars(self).items():
             if isinstance(value, int) and value < 1:
                 raise ValueError(f"--{name.replace('_', '-')} must be over 0, not {value}")
@@ -54,8 +60,8 @@ class BenchSettings:
 class Cost(NamedTuple):
     """A row of the table; `examples` is the largest batch tried that fitted in memory.
 
-    Operations are those that the model needs (`models/flops.py`): over the machine's peak they are
-    its utilisation.
+    Operations are those of one example as torch counts them: divided by the peak of the machine,
+    they are its utilization.
     """
 
     preset: str
@@ -67,46 +73,58 @@ class Cost(NamedTuple):
     peak_bytes: int
 
 
-def paragraph_lengths(settings: BenchSettings, model: str) -> list[int]:
-    """The lengths of an example's paragraphs; a flat model's source is one."""
-    step = settings.source_tokens if model == "ft" else settings.paragraph_tokens
-    starts = range(0, settings.source_tokens, step)
-    return [min(step, settings.source_tokens - start) for start in starts]
-
-
-def drawn_batch(settings: BenchSettings, model: str, examples: int) -> Batch:
-    """Examples of exactly the setting's lengths, with ids drawn at random."""
+def drawn_batch(settings: BenchSettings, form: SourceForm, examples: int) -> Batch:
+    """Return examples of exactly the setting's lengths, with ids drawn at random."""
     rng = np.random.default_rng(0)
 
     def draw(count: int) -> np.ndarray:
         return rng.integers(FIRST_TEXT_ID, settings.vocab_size, count).astype(np.uint16)
 
-    lengths = paragraph_lengths(settings, model)
-    sources = [[draw(n) for n in lengths] for _ in range(examples)]
+    count = -(-settings.source_tokens // settings.paragraph_tokens)
+    limits = SourceSettings(
+        count, settings.paragraph_tokens, settings.source_tokens, settings.target_tokens
+    )
+    sources = [
+        form.read(draw(1), [draw(settings.paragraph_tokens) for _ in range(count)], limits)
+        for _ in range(examples)
+    ]
     leads = [draw(settings.target_tokens) for _ in range(examples)]
     return collate(sources, leads, range(examples))
 
 
 def costs(settings: BenchSettings, device: torch.device) -> Iterator[Cost]:
-    """The rows of the table, one a preset."""
-    for preset in settings.presets:
+    """Yield the rows of the table, one per preset."""
+    for name in settings.presets:
         _forget_peak_memory(device)
-        shape = replace(PRESETS[preset].model, vocab_size=settings.vocab_size)
+        shape = replace(preset(name).model, vocab_size=settings.vocab_size)
+        form = spec_of(shape).source
         torch.manual_seed(0)
-        model = Summarizer(shape).to(device)
-        examples, seconds = _largest_batch(model, settings, device)
-        lengths = paragraph_lengths(settings, shape.model)
-        flops = training_flops(shape, [lengths], [settings.target_tokens + 1])
+        model = build(shape).to(device)
+        examples, seconds = _largest_batch(model, settings, form, device)
         tokens = settings.source_tokens + settings.target_tokens + 1
         yield Cost(
-            preset,
+            name,
             parameter_count(model),
             examples,
             examples * tokens / seconds,
-            examples * flops / seconds,
-            _decoding_seconds(model, settings, device, examples),
+            examples * training_flops(model, drawn_batch(settings, form, 1).to(device)) / seconds,
+            _decoding_seconds(model, settings, form, device, examples),
             peak_memory_bytes(device),
         )
+
+
+def parameter_count(model: nn.Module) -> int:
+    """Return the number of parameters, shared ones counted once."""
+    return sum(p.numel() for p in model.parameters())
+
+
+def training_flops(model: SummaryModel, batch: Batch) -> int:
+    """Return the floating-point operations of matrix products, forward and backward."""
+    # fused attention kernels are not all counted
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        model(batch, 0.0).total.backward()
+    model.zero_grad()
+    return int(counter.get_total_flops())
 
 
 def _forget_peak_memory(device: torch.device) -> None:
@@ -120,14 +138,14 @@ def _forget_peak_memory(device: torch.device) -> None:
 
 
 def _largest_batch(
-    summarizer: Summarizer, settings: BenchSettings, device: torch.device
+    model: SummaryModel, settings: BenchSettings, form: SourceForm, device: torch.device
 ) -> tuple[int, float]:
-    """(the largest power of two that trains without running out of memory, seconds a step)."""
-    model = Model(summarizer, 0.1).train()
+    """Return the largest power of two of examples that fits in memory, and seconds per step."""
+    model.train()
     optimizer = torch.optim.Adam(model.parameters(), fused=device.type == "cuda")
     examples, fitted, taken = 1, 0, 0.0
     while examples <= settings.max_examples:
-        batch = drawn_batch(settings, summarizer.settings.model, examples).to(device)
+        batch = drawn_batch(settings, form, examples).to(device)
         try:
             seconds = median_seconds(
                 lambda batch=batch: train_step(model, optimizer, batch),  # type: ignore[misc]
@@ -147,38 +165,39 @@ def _largest_batch(
 
 
 def _decoding_seconds(
-    model: Summarizer, settings: BenchSettings, device: torch.device, examples: int
-) -> float:
-    """Seconds a summary of exactly the target's length, in batches of that size, bf16 on a GPU."""
+    model: SummaryModel, settings: BenchSettings, form: SourceForm, device: torch.device,
+    examples: int,
+) -> float:  # fmt: skip
+    """Return seconds per summary of the target's length, in batches of that size."""
     model = copy.deepcopy(model).eval()
     if device.type == "cuda":
         model = model.to(torch.bfloat16)
     length = settings.target_tokens
-    search = SearchSettings(beam=settings.beam, min_tokens=length, max_tokens=length)
-    batch = drawn_batch(settings, model.settings.model, examples).to(device)
+    search = DecodingSettings(beam=settings.beam, min_tokens=length, max_tokens=length)
+    batch = drawn_batch(settings, form, examples).to(device)
     seconds = median_seconds(lambda: beam_search(model, batch.source, search), 1, device)
     return seconds / examples
 
 
 def train_step(
-    model: Model, optimizer: torch.optim.Optimizer, batch: Batch, half: bool = False
+    model: SummaryModel, optimizer: torch.optim.Optimizer, batch: Batch, half: bool = False
 ) -> None:
-    """One update on a batch, in bf16 on a GPU or if `half`."""
+    """Take one update on a batch, in bf16 on a GPU or if `half`."""
     kind = batch.target_BS.device.type
     with torch.autocast(kind, torch.bfloat16, enabled=half or kind == "cuda"):
-        loss = model(batch).smoothed / batch.label_slot_Y.numel()
-    loss.backward()
+        loss = model(batch, 0.1)
+    (loss.total / loss.predictions).backward()
     optimizer.step()
     optimizer.zero_grad()
 
 
 def token_count(batch: Batch) -> int:
-    """Real tokens of source and target."""
+    """Return the number of real tokens of source and target."""
     return batch.source.id_N.numel() + batch.label_slot_Y.numel()
 
 
 def median_seconds(work: Callable[[], object], repeats: int, device: torch.device) -> float:
-    """The median time of some runs, after one that is not counted."""
+    """Return the median time of some runs, after one that is not counted."""
 
     def timed() -> float:
         start = time.perf_counter()
@@ -192,7 +211,7 @@ def median_seconds(work: Callable[[], object], repeats: int, device: torch.devic
 
 
 def table(rows: Sequence[Cost]) -> str:
-    """The rows as text."""
+    """Return the rows as a table for a terminal."""
     names = "parameters", "examples", "tokens/s", "TFLOP/s", "s/summary", "GiB"
     head = f"{'model':<12}" + "".join(
         f"{n:>{w}}" for n, w in zip(names, (14, 10, 12, 10, 12, 8), strict=True)
@@ -207,7 +226,7 @@ def table(rows: Sequence[Cost]) -> str:
 
 
 def machine_of(device: torch.device) -> dict[str, object]:
-    """What the figures were measured on."""
+    """Return what the figures were measured on."""
     is_gpu = device.type == "cuda"
     name = torch.cuda.get_device_name(device) if is_gpu else platform.machine()
     return {"device": name, "threads": torch.get_num_threads(), "torch": torch.__version__}

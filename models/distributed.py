@@ -1,4 +1,4 @@
-"""One process a GPU, started by `torchrun`, or one alone."""
+"""The processes of a training run: one per GPU, started by `torchrun`, or a single one."""
 
 import os
 from typing import NamedTuple, TypeVar
@@ -9,54 +9,58 @@ from torch import Tensor, distributed
 T = TypeVar("T")
 
 
-class Team(NamedTuple):
-    """This process among those that train together; the first writes and speaks."""
+class ProcessGroup(NamedTuple):
+    """This process and the number of processes that train together.
+
+    Every method works for a single process too, without `torch.distributed`.
+    """
 
     rank: int
     size: int
     device: torch.device
 
     @property
-    def is_first(self) -> bool:
+    def is_main(self) -> bool:
+        """Whether this process writes files and messages."""
         return self.rank == 0
 
-    def sum(self, values: Tensor) -> Tensor:
-        """The sum over all processes, in place."""
+    def all_reduce(self, values: Tensor) -> Tensor:
+        """Sum a tensor over all processes, in place."""
         if self.size > 1:
             distributed.all_reduce(values)
         return values
 
-    def told_by_first(self, value: T) -> T:
-        """What the first process has."""
+    def broadcast(self, value: T) -> T:
+        """Return the main process's value in every process."""
         values = [value]
         if self.size > 1:
             distributed.broadcast_object_list(values)
         return values[0]
 
-    def gathered(self, value: T) -> list[T]:
-        """What each process has, in the order of ranks."""
+    def all_gather(self, value: T) -> list[T]:
+        """Return the values of all processes, in the order of their ranks."""
         values = [value] * self.size
         if self.size > 1:
             distributed.all_gather_object(values, value)
         return values
 
     def any(self, value: bool) -> bool:
-        """Whether any process says so; asked among processors, so that no GPU is waited for."""
-        return bool(self.sum(torch.tensor(float(value))) > 0)
+        """Whether the value is true in any process; uses CPU tensors, so it waits for no GPU."""
+        return bool(self.all_reduce(torch.tensor(float(value))) > 0)
 
-    def wait(self) -> None:
-        """Go on when all processes are here."""
+    def barrier(self) -> None:
+        """Wait until all processes have reached this call."""
         self.any(False)
 
 
-def join_team(device: torch.device) -> Team:
-    """The team that `torchrun`'s variables describe; GPUs talk through NCCL, processors by Gloo.
+def join_processes(device: torch.device) -> ProcessGroup:
+    """Join the process group described by `torchrun`'s variables (NCCL for GPUs, Gloo for CPUs).
 
-    Raises ValueError for more processes than GPUs.
+    Raises ValueError if a machine runs more processes than it has GPUs.
     """
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
-        return Team(0, 1, device)
+        return ProcessGroup(0, 1, device)
     if device.type == "cuda":
         local, count = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
         if local >= count:
@@ -64,10 +68,10 @@ def join_team(device: torch.device) -> Team:
         device = torch.device("cuda", local)
         torch.cuda.set_device(device)
     distributed.init_process_group("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo")
-    return Team(distributed.get_rank(), size, device)
+    return ProcessGroup(distributed.get_rank(), size, device)
 
 
-def leave_team(team: Team) -> None:
-    """End what `join_team` began."""
-    if team.size > 1:
+def leave_processes(processes: ProcessGroup) -> None:
+    """Leave the process group that `join_processes` joined."""
+    if processes.size > 1:
         distributed.destroy_process_group()

@@ -44,9 +44,11 @@ FLOORS = {
         {"cli"},
     ],
     "models": [
-        {"configs", "distributed"},
-        {"flops", "network"},
+        {"distributed", "settings"},
+        {"sources"},
+        {"network"},
         {"decoder_only", "recurrent"},
+        {"table"},
         {"data"},
         {"training"},
         {"decoding"},

@@ -1,21 +1,21 @@
-"""Shards -> batches: row groups are read as they are needed, a few at a time."""
+"""Shards -> batches: row groups are read when they are needed, and a few are kept."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import torch
-from torch import Tensor
 
 from wikisum.graphs.adjacency import adjacency
 from wikisum.graphs.edges import Edges
-from wikisum.models.configs import ModelSettings, SourceSettings
 from wikisum.models.data.plan import LANES, POOL_ROWS, Lengths
-from wikisum.models.data.sources import Examples, Ids, readable, source_lengths, source_of
-from wikisum.models.network.packing import Source, pack
+from wikisum.models.network.packing import Batch, pack
+from wikisum.models.settings.run import SourceSettings
+from wikisum.models.sources import Examples, Ids
+from wikisum.models.table import spec_of
 from wikisum.ranker.data.ragged import Ints, from_arrow
 from wikisum.ranker.data.shards import RowGroup, Shard, read_group, row_groups
 from wikisum.ranker.data.vocab import BEGIN, END, PAD
@@ -23,33 +23,14 @@ from wikisum.ranker.data.vocab import BEGIN, END, PAD
 _IDS = ("title_ids", "lead_ids", "paragraph_ids")
 
 
-class Batch(NamedTuple):
-    """B examples: `target_BS` is begin and lead, `label_BS` lead and end, both padded with 0.
-
-    `label_slot_Y` are the places of the Y real labels in [B, S] laid flat; `example_B` numbers
-    the examples in their split.
-    """
-
-    source: Source
-    target_BS: Tensor
-    label_BS: Tensor
-    label_slot_Y: Tensor
-    example_B: Tensor
-
-    def to(self, device: torch.device) -> "Batch":
-        """The same on a device."""
-        rest = [t.to(device, non_blocking=True) for t in self[1:]]
-        return Batch(self.source.to(device), *rest)
-
-
 class _Graphs(NamedTuple):
-    """The edges of some examples, one list after the other."""
+    """The edges of some examples, concatenated; those of example e begin at `starts[e]`."""
 
     starts: Ints
     columns: tuple[npt.NDArray[np.int16], npt.NDArray[np.int16], npt.NDArray[np.float32]]
 
     def adjacency(self, example: int, size: int) -> npt.NDArray[np.float32]:
-        """[size, size] the normalised adjacency among the first paragraphs of an example."""
+        """Return the normalized adjacency of an example's first paragraphs, [size, size]."""
         part = slice(self.starts[example], self.starts[example + 1])
         kept = self.columns[1][part] < size
         return adjacency(Edges(*(column[part][kept].tolist() for column in self.columns)), size)
@@ -66,7 +47,7 @@ def collate(
     numbers: Sequence[int],
     graphs: Sequence[npt.NDArray[np.float32]] | None = None,
 ) -> Batch:
-    """The batch of some examples."""
+    """Return the batch of some examples; `graphs` holds an adjacency matrix per example."""
     S = max(len(lead) for lead in leads) + 1
     target, label = (np.full((len(leads), S), PAD, dtype=np.int64) for _ in range(2))
     target[:, 0] = BEGIN
@@ -79,24 +60,22 @@ def collate(
 
 
 class SplitReader:
-    """The examples of a split, by number, as one model reads them.
+    """The examples of a split by number, as one model reads them.
 
-    Keeps the row groups last used, as many as the lanes of a training run need, and of each only
-    what the model reads. Goes to worker processes without them. Raises ValueError naming the shard
-    for one without subword ids, with ids of another vocabulary, or without the graph that the model
-    needs.
+    `model` is the model's settings. The row groups used last are kept, as many as the lanes of a
+    training run need, and of each only what the model reads. Worker processes receive the reader
+    without them. Raises ValueError naming the shard if it has no subword ids, ids of another
+    vocabulary, or not the graph that the model needs.
     """
 
-    def __init__(
-        self, shards: Sequence[Shard], model: ModelSettings, source: SourceSettings
-    ) -> None:
+    def __init__(self, shards: Sequence[Shard], model: Any, source: SourceSettings) -> None:
         self.groups = row_groups(shards)
         if not self.groups:
             raise ValueError(f"{shards[0]} and the others of its split hold no example")
-        self.model, self.source = model, source
+        self.model, self.source, self.spec = model, source, spec_of(model)
         rows = np.array([group.rows for group in self.groups])
         self._ends = np.cumsum(rows)
-        self._most_rows = LANES * (POOL_ROWS + int(rows.max()))
+        self._max_rows = LANES * (POOL_ROWS + int(rows.max()))
         self._cache: OrderedDict[int, _Group] = OrderedDict()
         self._cached_rows = 0
 
@@ -104,32 +83,36 @@ class SplitReader:
         return int(self._ends[-1])
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_cache": OrderedDict(), "_cached_rows": 0}
+        return {**self.__dict__, "spec": None, "_cache": OrderedDict(), "_cached_rows": 0}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = {**state, "spec": spec_of(state["model"])}
 
     def lengths(self) -> Lengths:
-        """What a batch plan needs; one pass over the ids."""
+        """Return what a batch plan needs; takes one pass over the ids."""
         parts = zip(*(self.lengths_of(number) for number in range(len(self.groups))), strict=True)
         return Lengths(*map(np.concatenate, parts))
 
     def lengths_of(self, number: int) -> Lengths:
-        """The lengths of the examples of a row group."""
+        """Return the lengths of the examples of a row group.
+
+        A model that joins source and target reads the target on the source side too.
+        """
         group = self.groups[number]
-        examples = _read(group, self.model, self.source, with_graph=False).examples
-        return Lengths(
-            source_lengths(examples, self.model.model, self.source),
-            np.minimum(examples.leads.lengths, self.source.lead_tokens) + 1,
-            np.array([group.rows]),
-        )
+        examples = self._read(group, with_graph=False).examples
+        source = self.spec.source.lengths(examples, self.source)
+        target = np.minimum(examples.leads.lengths, self.source.lead_tokens) + 1
+        joined = source + target if self.spec.joined else source
+        return Lengths(joined, target, np.array([group.rows]))
 
     def batch(self, numbers: Ints) -> Batch:
-        """The batch of these examples."""
+        """Return the batch of these examples."""
         sources, leads, graphs = [], [], []
         for number in numbers.tolist():
             group, row = self._find(number)
             examples = group.examples
-            source = source_of(
-                examples.title(row), examples.paragraphs_of(row), self.model.model, self.source
-            )
+            title, paragraphs = examples.title(row), examples.paragraphs_of(row)
+            source = self.spec.source.read(title, paragraphs, self.source)
             sources.append(source)
             leads.append(examples.lead(row)[: self.source.lead_tokens])
             if group.graphs is not None:
@@ -140,46 +123,48 @@ class SplitReader:
         index = int(np.searchsorted(self._ends, number, side="right"))
         if index not in self._cache:
             self._cached_rows += self.groups[index].rows
-            while self._cached_rows > self._most_rows:
-                gone, _ = self._cache.popitem(last=False)
-                self._cached_rows -= self.groups[gone].rows
-            self._cache[index] = _read(self.groups[index], self.model, self.source)
+            while self._cached_rows > self._max_rows:
+                oldest, _ = self._cache.popitem(last=False)
+                self._cached_rows -= self.groups[oldest].rows
+            self._cache[index] = self._read(self.groups[index])
         self._cache.move_to_end(index)
         first = int(self._ends[index]) - self.groups[index].rows
         return self._cache[index], number - first
 
-
-def _read(
-    group: RowGroup, model: ModelSettings, source: SourceSettings, with_graph: bool = True
-) -> _Group:
-    graph = [] if model.graph == "none" or not with_graph else [f"{model.graph}_graph"]
-    table = read_group(group, [*_IDS, *graph])
-    for name in table.column_names:
-        if table[name].null_count:
-            command = "tokenize" if name in _IDS else "examples"
+    def _read(self, group: RowGroup, with_graph: bool = True) -> _Group:
+        graph = self.spec.graph(self.model) if with_graph else "none"
+        graphs = [] if graph == "none" else [f"{graph}_graph"]
+        table = read_group(group, [*_IDS, *graphs])
+        for name in table.column_names:
+            if table[name].null_count:
+                command = "tokenize" if name in _IDS else "examples"
+                raise ValueError(
+                    f"{group.shard} has rows without {name}: run `wikisum {command}` first"
+                )
+        examples = _examples(table)
+        largest = max(int(part.ids.max(initial=0)) for part in examples[:3])
+        if largest >= self.model.vocab_size:
             raise ValueError(
-                f"{group.shard} has rows without {name}: run `wikisum {command}` first"
+                f"{group.shard} has the subword {largest:,}, but the vocabulary has only "
+                f"{self.model.vocab_size:,}"
             )
+        trimmed = self.spec.source.trim(examples, self.source)
+        edges = [_graphs(table[name].chunk(0), self.source.max_paragraphs) for name in graphs]
+        return _Group(trimmed, edges[0] if edges else None)
+
+
+def _examples(table: pa.Table) -> Examples:
+    """Return the ids of a row group's examples."""
     titles, leads, paragraphs = (table[name].chunk(0) for name in _IDS)
     count = np.asarray(paragraphs.value_lengths(), dtype=np.int64)
     first = np.cumsum(count) - count
-    whole = Examples(
+    return Examples(
         from_arrow(titles), from_arrow(leads), from_arrow(paragraphs.flatten()), first, count
     )
-    largest = max(int(part.ids.max(initial=0)) for part in whole[:3])
-    if largest >= model.vocab_size:
-        raise ValueError(
-            f"{group.shard} has the subword {largest:,}, but the vocabulary has only "
-            f"{model.vocab_size:,}"
-        )
-    examples = readable(whole, model.model, source)
-    if not graph:
-        return _Group(examples, None)
-    return _Group(examples, _graphs(table[graph[0]].chunk(0), source.max_paragraphs))
 
 
 def _graphs(graphs: pa.StructArray, max_paragraphs: int) -> _Graphs:
-    """The edges among the first paragraphs; edges go from lower to higher."""
+    """Return the edges among the first paragraphs; edges go from lower to higher ones."""
     lists = [graphs.field(name) for name in Edges._fields]
     lengths = np.asarray(lists[0].value_lengths())
     source, target, weight = (np.asarray(column.flatten()) for column in lists)

@@ -1,4 +1,4 @@
-"""The lengths of a split for its batch plan: read once by all processes together, then kept."""
+"""The lengths of a split for its batch plan: read once by all processes together, then cached."""
 
 import hashlib
 import json
@@ -10,38 +10,41 @@ import numpy as np
 
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.data.plan import Lengths
-from wikisum.models.distributed import Team
-from wikisum.ranker.runs.atomic import write_whole
+from wikisum.models.distributed import ProcessGroup
+from wikisum.ranker.runs.atomic import atomic_write
 from wikisum.ranker.runs.progress import ProgressLine
 
 
-def kept_lengths(reader: SplitReader, cache: Path, team: Team, to: TextIO) -> Lengths:
-    """The lengths of a split, out of `cache` if it holds them; else read, and put there.
+def cached_lengths(
+    reader: SplitReader, cache: Path, processes: ProcessGroup, to: TextIO
+) -> Lengths:
+    """Return the lengths of a split, from the file `cache` if it is up to date.
 
-    Each process reads its part of the row groups. Progress is told to `to`.
+    Each process reads its part of the row groups; the main one writes the cache. Progress goes to
+    `to`.
     """
     key = reader_key(reader)
-    found = team.told_by_first(_load(cache, key) if team.is_first else None)
+    found = processes.broadcast(_load(cache, key) if processes.is_main else None)
     if found is not None:
         return found
-    mine = range(team.rank, len(reader.groups), team.size)
+    mine = range(processes.rank, len(reader.groups), processes.size)
     line = ProgressLine("lengths", "row groups", len(mine), to)
     read = {}
     for done, number in enumerate(mine, 1):
         read[number] = reader.lengths_of(number)
-        if team.is_first:
+        if processes.is_main:
             line.draw(done)
-    by_number = {n: lengths for part in team.gathered(read) for n, lengths in part.items()}
+    by_number = {n: lengths for part in processes.all_gather(read) for n, lengths in part.items()}
     parts = zip(*(by_number[number] for number in sorted(by_number)), strict=True)
     found = Lengths(*map(np.concatenate, parts))
-    if team.is_first:
+    if processes.is_main:
         cache.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(cache, lambda file: np.savez(file, key=np.array(key), **found._asdict()))
+        atomic_write(cache, lambda file: np.savez(file, key=np.array(key), **found._asdict()))
     return found
 
 
 def fingerprint(lengths: Lengths) -> str:
-    """Stands for a batch plan's lengths, wherever their shards lie; 16 hex digits."""
+    """Return a hash of the lengths, the same wherever the shards are; 16 hex digits."""
     digest = hashlib.sha256()
     for column in lengths:
         digest.update(f"{len(column)} ".encode() + column.astype("<i8").tobytes())
@@ -55,14 +58,14 @@ def _load(cache: Path, key: str) -> Lengths | None:
         with np.load(cache) as kept:
             same = str(kept["key"]) == key
             return Lengths(*(kept[name] for name in Lengths._fields)) if same else None
-    except (ValueError, KeyError, EOFError, BadZipFile):  # not what we wrote
+    except (ValueError, KeyError, EOFError, BadZipFile):  # a damaged or foreign file
         return None
 
 
 def reader_key(reader: SplitReader) -> str:
-    """Stands for the shards, as they are now, and the cut."""
+    """Return a hash of the shards, as they are now, and of the settings that cut their examples."""
     shards = {group.shard.path: group.shard for group in reader.groups}.values()
     sizes = [shard.filesystem.get_file_info(shard.path).size for shard in shards]
     groups = [[group.shard.path, group.number, group.rows] for group in reader.groups]
-    about = [groups, sizes, reader.model.model, list(vars(reader.source).values())]
+    about = [groups, sizes, reader.spec.name, list(vars(reader.source).values())]
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()

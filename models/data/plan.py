@@ -25,8 +25,8 @@ class Lengths(NamedTuple):
     group_rows: Ints
 
 
-class Place(NamedTuple):
-    """Where training stands: the next batch to take."""
+class Cursor(NamedTuple):
+    """The next batch of training."""
 
     epoch: int = 0
     batch: int = 0
@@ -96,7 +96,7 @@ def epoch_batches(lengths: Lengths, batch_tokens: int, seed: int, epoch: int) ->
     return found
 
 
-def batches_in_turn(lengths: Lengths, batch_tokens: int) -> list[Ints]:
+def sequential_batches(lengths: Lengths, batch_tokens: int) -> list[Ints]:
     """Every example once, row group after row group, for a pass whose order does not matter."""
     ends = np.cumsum(lengths.group_rows)
     pools = np.split(np.arange(len(ends)), np.flatnonzero(np.diff(ends // POOL_ROWS)) + 1)
@@ -107,12 +107,12 @@ def batches_in_turn(lengths: Lengths, batch_tokens: int) -> list[Ints]:
 
 
 def batches_from(
-    lengths: Lengths, batch_tokens: int, seed: int, start: Place
-) -> Iterator[tuple[Place, Ints]]:
-    """Batches without end from `start` on, each with the place behind it."""
+    lengths: Lengths, batch_tokens: int, seed: int, start: Cursor
+) -> Iterator[tuple[Cursor, Ints]]:
+    """Batches without end from `start` on, each with the cursor after it."""
     epoch, first = start
     while True:
         batches = epoch_batches(lengths, batch_tokens, seed, epoch)
         for number in range(first, len(batches)):
-            yield Place(epoch, number + 1), batches[number]
+            yield Cursor(epoch, number + 1), batches[number]
         epoch, first = epoch + 1, 0

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-from wikisum.models.decoding.settings import SearchSettings
+from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.ranker.data.vocab import BEGIN, END, END_OF_PARAGRAPH, END_OF_TITLE, PAD, UNKNOWN
 
 NEVER_WRITTEN = (PAD, UNKNOWN, BEGIN, END_OF_TITLE, END_OF_PARAGRAPH)
@@ -22,7 +22,7 @@ class Blocker:
     """
 
     def __init__(
-        self, settings: SearchSettings, commas: Iterable[int], device: torch.device
+        self, settings: DecodingSettings, commas: Iterable[int], device: torch.device
     ) -> None:
         self._settings = settings
         self._never = torch.tensor(NEVER_WRITTEN, device=device)

@@ -1,41 +1,40 @@
-"""Summaries drawn token by token, with temperature, from the likeliest tokens only.
+"""Summaries drawn token by token, with a temperature, from the most likely tokens only.
 
-Letters: B examples, V vocabulary, S tokens so far with the begin.
+Letters: B examples, V vocabulary, S tokens so far including BEGIN.
 """
 
 import torch
 from torch import Tensor
 
 from wikisum.models.decoding.blocking import Blocker
-from wikisum.models.decoding.settings import Found, SearchSettings
+from wikisum.models.decoding.hypothesis import Hypothesis
 from wikisum.models.network.packing import Source
-from wikisum.models.network.summarizer import Summarizer
+from wikisum.models.network.spec import SummaryModel
+from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.ranker.data.vocab import BEGIN, END, PAD
 
 
 @torch.inference_mode()
 def sample(
-    model: Summarizer,
+    model: SummaryModel,
     source: Source,
-    settings: SearchSettings,
+    settings: DecodingSettings,
     commas: frozenset[int] = frozenset(),
     first_draw: int = 0,
-) -> list[Found]:
-    """One summary drawn for each example; the score is its mean log-probability a token.
+) -> list[Hypothesis]:
+    """Return one summary drawn for each example; its score is the mean log-probability per token.
 
-    The draws hang on the seed and on `first_draw`, the number of the first example.
+    The draws depend on the seed and on `first_draw`, the number of the first example.
     """
-    memory = model.encode(source)
     batch, device = source.is_source_BL.shape[0], source.id_N.device
-    caches = model.empty_caches(batch, 1, settings.max_tokens + 1)
+    state = model.start(model.encode(source), 1, settings.max_tokens + 1)
     blocker = Blocker(settings, commas, device)
     generator = torch.Generator(device).manual_seed(settings.seed * 1_000_003 + first_draw)
     token_BS = torch.full((batch, 1), BEGIN, device=device)
     log_B = torch.zeros(batch, device=device)
     is_open_B = torch.ones(batch, dtype=torch.bool, device=device)
-    for step in range(settings.max_tokens + 1):
-        sees_all_B1C = torch.ones(batch, 1, step + 1, dtype=torch.bool, device=device)
-        logits_B1V = model.step(token_BS[:, -1:], step, caches, sees_all_B1C, memory).float()
+    for _ in range(settings.max_tokens + 1):
+        logits_B1V = model.step(token_BS[:, -1:], state).float()
         log_BV = blocker.blocked(logits_B1V.log_softmax(-1), token_BS[:, None])[:, 0]
         drawn_B1 = likely(log_BV, settings).multinomial(1, generator=generator)
         log_B += torch.where(is_open_B, log_BV.gather(1, drawn_B1)[:, 0], 0.0)
@@ -46,11 +45,11 @@ def sample(
             break
     rows = [[t for t in row if t not in (PAD, BEGIN, END)] for row in token_BS.tolist()]
     logs = log_B.tolist()
-    return [Found(row, log, log / (len(row) + 1)) for row, log in zip(rows, logs, strict=True)]
+    return [Hypothesis(row, log, log / (len(row) + 1)) for row, log in zip(rows, logs, strict=True)]
 
 
-def likely(log_BV: Tensor, settings: SearchSettings) -> Tensor:
-    """[B, V] probabilities to draw from: tempered, then the `top_k` and the `top_p` mass kept."""
+def likely(log_BV: Tensor, settings: DecodingSettings) -> Tensor:
+    """Return the probabilities to draw from, [B, V]: tempered, cut to `top_k`, then to `top_p`."""
     log_BV = log_BV / settings.temperature
     order_log_BV, order_BV = log_BV.sort(descending=True, stable=True)
     probability_BV = order_log_BV.softmax(-1)

@@ -1,4 +1,9 @@
-"""A trained summarizer at work: shards or one's own paragraphs in, summaries out."""
+"""A trained summarizer: shards, or a title and paragraphs, in; summaries out.
+
+summarizer = load_run(Path("run"))
+row = summarizer.summarize("Ada Lovelace", ["Ada Lovelace was ...", "The engine ..."])
+print(row.summary)
+"""
 
 import hashlib
 import json
@@ -13,226 +18,296 @@ import torch
 from torch import Tensor
 
 from wikisum.graphs.adjacency import adjacency
+from wikisum.graphs.discourse import discourse_graph
 from wikisum.graphs.edges import Edges, permute
-from wikisum.models.configs import SourceSettings
-from wikisum.models.data.batches import Batch, SplitReader, collate
+from wikisum.graphs.similarity import similarity_graph
+from wikisum.models.data.batches import SplitReader, collate
 from wikisum.models.data.lengths import reader_key
 from wikisum.models.data.plan import token_batches
-from wikisum.models.data.sources import source_of
 from wikisum.models.decoding.beam import beam_search
+from wikisum.models.decoding.hypothesis import Hypothesis
 from wikisum.models.decoding.sampling import sample
-from wikisum.models.decoding.settings import Found, SearchSettings
 from wikisum.models.decoding.summary_files import ReadParagraph, Summary
-from wikisum.models.network.packing import Source, gathered
-from wikisum.models.network.summarizer import Memory, Summarizer
-from wikisum.models.training.checkpoints import Chosen, choose, vocab_path
+from wikisum.models.network.packing import Batch, Source
+from wikisum.models.network.spec import ModelSpec, SummaryModel
+from wikisum.models.settings.decoding import DecodingSettings
+from wikisum.models.settings.run import RunSettings, SourceSettings
+from wikisum.models.sources import SourceForm
+from wikisum.models.table import build, spec_of
+from wikisum.models.training.checkpoints import ChosenWeights, choose, vocab_path
 from wikisum.ranker.data.ragged import Ints
 from wikisum.ranker.data.shards import read_group
-from wikisum.ranker.data.vocab import END, END_OF_PARAGRAPH, PAD
-from wikisum.ranker.runs.checkpoints import load_vocab
+from wikisum.ranker.data.vocab import PAD
+from wikisum.ranker.rank import rank
+from wikisum.ranker.runs.checkpoints import device_of, load_vocab
 
 COMMAS = (",", "▁,")
-CHUNK_ROWS = 64  # sorted by length together, and written at once
+CHUNK_ROWS = 64  # examples that are sorted by length together, and written together
 _COLUMNS = ("id", "title", "lead", "paragraphs.text", "paragraphs.document", "documents.url")
 
 
-class Loaded(NamedTuple):
-    """A summarizer ready to write: `commas` are the subwords that are one."""
+class SummaryResult(NamedTuple):
+    """A summary, the log-probability of the lead under the model, and the attention.
 
-    model: Summarizer
-    processor: sentencepiece.SentencePieceProcessor
-    chosen: Chosen
-    commas: frozenset[int]
-    device: torch.device
-
-
-class Written(NamedTuple):
-    """A summary, its search's figures, the lead's under the model, and what was attended to.
-
-    `attention` has the share of each paragraph in the attention of all its tokens (the mean of
-    layers and heads), in 0..1, the title's counted to the first.
+    `attention` is the share of each paragraph in the attention of all tokens of the summary, in
+    0..1, the title counted with the first paragraph; empty if the model has no such attention.
     """
 
     text: str
-    found: Found
+    hypothesis: Hypothesis
     lead_log_probability: float
     lead_tokens: int
     attention: list[float]
 
 
-def load(run: Path, checkpoint: str, device: torch.device, precision: str = "auto") -> Loaded:
-    """The weights of a run, on a device; in bf16 on a GPU unless `precision` is `fp32`.
+class Summarizer(NamedTuple):
+    """A trained model, ready to decode; `commas` are the ids of the subwords that are a comma."""
 
-    Raises FileNotFoundError for what is not there, ValueError for a wrong checkpoint name.
+    model: SummaryModel
+    processor: sentencepiece.SentencePieceProcessor
+    chosen: ChosenWeights
+    commas: frozenset[int]
+    device: torch.device
+
+    @property
+    def settings(self) -> RunSettings:
+        """The settings of the training run."""
+        return self.chosen.settings
+
+    @property
+    def spec(self) -> ModelSpec:
+        """The spec of the model."""
+        return spec_of(self.settings.model)
+
+    def summarize(
+        self,
+        title: str,
+        paragraphs: Sequence[str],
+        decoding: DecodingSettings | None = None,
+        ranking: str = "tfidf",
+    ) -> Summary:
+        """Return the summary of some paragraphs of one text about a title.
+
+        They are ranked first by a method of `ranker.rank` (`identity` keeps their order).
+        Raises ValueError if there is no paragraph.
+        """
+        order = rank(ranking, title, paragraphs)
+        example = {
+            "id": title,
+            "title": title,
+            "paragraphs": [
+                {"text": paragraphs[i], "document": 0, "position": i} for i in order
+            ],
+            "documents": [{"url": None}],
+        }  # fmt: skip
+        edges = paragraph_graph(self, example["paragraphs"])  # type: ignore[arg-type]
+        settings = self.settings
+        return own_summary(self, example, settings.source, decoding or settings.decoding, edges)
+
+
+def load_run(
+    run: Path, checkpoint: str = "best", device: torch.device | str = "auto",
+    precision: str = "auto",
+) -> Summarizer:  # fmt: skip
+    """Load a trained summarizer; in bf16 on a GPU unless `precision` is `fp32`.
+
+    `checkpoint` is `best`, `last`, `average` or a step. Raises FileNotFoundError if the folder
+    holds no such run, ValueError for a wrong checkpoint name.
     """
+    device = device_of(device) if isinstance(device, str) else device
+    run = Path(run)
     chosen = choose(run, checkpoint)
     processor = load_vocab(vocab_path(run))
-    model = Summarizer(chosen.settings.model)
+    model = build(chosen.settings.model)
     model.load_state_dict(chosen.weights)
     is_half = precision == "bf16" or (precision == "auto" and device.type == "cuda")
     model = model.to(device, torch.bfloat16 if is_half else torch.float32).eval()
     ids = [processor.piece_to_id(piece) for piece in COMMAS]
     commas = frozenset(i for i in ids if i != processor.unk_id())
-    return Loaded(model, processor, chosen, commas, device)
+    return Summarizer(model, processor, chosen, commas, device)
 
 
 @torch.inference_mode()
-def summaries(loaded: Loaded, batch: Batch, search: SearchSettings) -> list[Written]:
-    """A summary for each example of a batch."""
-    model = loaded.model
-    batch = batch.to(loaded.device)
-    if search.sample:
+def summaries(
+    summarizer: Summarizer, batch: Batch, decoding: DecodingSettings
+) -> list[SummaryResult]:
+    """Return a summary for each example of a batch."""
+    model = summarizer.model
+    batch = batch.to(summarizer.device)
+    if decoding.sample:
         first = int(batch.example_B[0])
-        found = sample(model, batch.source, search, loaded.commas, first)
+        hypotheses = sample(model, batch.source, decoding, summarizer.commas, first)
     else:
-        found = beam_search(model, batch.source, search, loaded.commas)
+        hypotheses = beam_search(model, batch.source, decoding, summarizer.commas)
     memory = model.encode(batch.source)
-    log_B = _lead_log_probabilities(model, batch, memory).tolist()
-    attention = _attention(model, batch, memory, [f.tokens for f in found])
+    log_B = lead_log_probabilities(model, batch, memory).tolist()
+    attention = _attention(summarizer, batch, memory, [h.tokens for h in hypotheses])
     tokens = (batch.label_BS != PAD).sum(1).tolist()
-    texts = [loaded.processor.decode(f.tokens) for f in found]
-    return [Written(*row) for row in zip(texts, found, log_B, tokens, attention, strict=True)]
+    texts = [summarizer.processor.decode(h.tokens) for h in hypotheses]
+    return [
+        SummaryResult(*row) for row in zip(texts, hypotheses, log_B, tokens, attention, strict=True)
+    ]
 
 
-def _lead_log_probabilities(model: Summarizer, batch: Batch, memory: Memory) -> Tensor:
-    """[B] nats of the lead and its end; the logits of one example at a time stand in memory."""
-    decoded_BSW = model.decode(batch.target_BS, memory)
-    found = []
-    for decoded_SW, label_S in zip(decoded_BSW, batch.label_BS, strict=True):
-        is_label_S = label_S != PAD
-        log_YV = model.logits(decoded_SW[is_label_S]).float().log_softmax(-1)
-        found.append(log_YV.gather(-1, label_S[is_label_S][:, None]).sum())
-    return torch.stack(found)
+def lead_log_probabilities(model: SummaryModel, batch: Batch, memory: Any) -> Tensor:
+    """Return the log-probability of each lead, its END included, [B], in nats."""
+    log_Y = model.log_probabilities(batch, memory)
+    example_Y = batch.label_slot_Y // batch.label_BS.shape[1]
+    sums_B = torch.zeros(len(batch.label_BS), dtype=log_Y.dtype, device=log_Y.device)
+    return sums_B.index_add_(0, example_Y, log_Y)
 
 
 def _attention(
-    model: Summarizer, batch: Batch, memory: Memory, tokens: Sequence[Sequence[int]]
+    summarizer: Summarizer, batch: Batch, memory: Any, tokens: Sequence[Sequence[int]]
 ) -> list[list[float]]:
-    """For each example the share of its paragraphs."""
-    # the target side of a batch that reads what was written
-    written = collate([[np.zeros(1, np.uint16)]] * len(tokens), [np.array(t) for t in tokens], [])
-    target_BS = written.target_BS.to(batch.target_BS.device)
-    is_step_BS1 = (written.label_BS != PAD).to(target_BS.device)[..., None]
-    weight_BSL = model.source_weights(target_BS, memory).float()
-    share_BL = (weight_BSL * is_step_BS1).sum(1) / is_step_BS1.sum(1)
-    source = batch.source
-    share_N = gathered(share_BL[..., None], source.slot_in_example_N)[:, 0].double().cpu()
-    is_flat = model.settings.model == "ft"
-    paragraph_N = (_between_separators(source) if is_flat else source.rank_N).cpu()
-    example_N = (source.slot_in_example_N // share_BL.shape[1]).cpu()
-    found = []
-    for example in range(len(tokens)):
-        mine = example_N == example
-        found.append(torch.bincount(paragraph_N[mine], share_N[mine]).tolist())
-    return found
+    """Return the share of each paragraph in the attention, per example."""
+    # a batch with what was written on the target side
+    written = collate(
+        [[np.zeros(1, np.uint16)]] * len(tokens), [np.array(t) for t in tokens], range(len(tokens))
+    )
+    written = written.to(summarizer.device)._replace(source=batch.source)
+    weight_BSL = summarizer.model.source_attention(written, memory)
+    if weight_BSL is None:
+        return [[] for _ in tokens]
+    is_step_BS1 = (written.label_BS != PAD)[..., None]
+    share_BL = ((weight_BSL.float() * is_step_BS1).sum(1) / is_step_BS1.sum(1)).double().cpu()
+    slot_N = batch.source.slot_in_example_N.cpu()
+    share_N = share_BL.flatten().index_select(0, slot_N).numpy()
+    example_N = (slot_N // share_BL.shape[1]).numpy()
+    paragraph_N = token_paragraphs(summarizer.spec.source, batch.source)
+    return [
+        np.bincount(paragraph_N[example_N == e], share_N[example_N == e]).tolist()
+        for e in range(len(tokens))
+    ]
 
 
-def _between_separators(source: Source) -> Tensor:
-    """[N] the rank of each token's paragraph in a flat source; the end goes with the last."""
-    is_separator_N = (source.id_N == END_OF_PARAGRAPH).long()
-    before_N = is_separator_N.cumsum(0) - is_separator_N
-    rank_N = before_N - before_N[source.position_N == 0][source.paragraph_N]
-    return torch.where(source.id_N == END, rank_N.roll(1), rank_N)
+def token_paragraphs(form: SourceForm, source: Source) -> Ints:
+    """Return the rank of the paragraph that each source token belongs to, [N]."""
+    id_N, position_N, rank_N = (t.cpu().numpy() for t in source[:3])
+    return rank_N if form.paragraphs is None else form.paragraphs(id_N, position_N, rank_N)
 
 
-class Job(NamedTuple):
-    """A split to summarise, and how."""
+class SummaryJob(NamedTuple):
+    """A split to summarize, and how."""
 
     reader: SplitReader
-    search: SearchSettings
+    decoding: DecodingSettings
     batch_tokens: int
 
 
-def split_rows(loaded: Loaded, job: Job, first_group: int = 0) -> Iterator[Summary]:
-    """The rows of a split in its order, from a row group on."""
+def split_rows(summarizer: Summarizer, job: SummaryJob, first_group: int = 0) -> Iterator[Summary]:
+    """Yield the rows of a split in its order, from a row group on."""
     first = sum(group.rows for group in job.reader.groups[:first_group])
-    settings = _told_settings(loaded, job.reader.source, job.search)
+    settings = _row_settings(summarizer, job.reader.source, job.decoding)
     for index, group in enumerate(job.reader.groups[first_group:], first_group):
         texts = read_group(group, _COLUMNS).to_pylist()
         lengths = job.reader.lengths_of(index).source
         for start in range(0, group.rows, CHUNK_ROWS):
             chunk = slice(start, start + CHUNK_ROWS)
             numbers = first + np.arange(group.rows)[chunk]
-            written = _written(loaded, job, numbers, lengths[chunk])
-            for example, one in zip(texts[chunk], written, strict=True):
-                yield _row(loaded, settings, example, one)
+            results = _chunk_results(summarizer, job, numbers, lengths[chunk])
+            for example, result in zip(texts[chunk], results, strict=True):
+                yield _row(summarizer, settings, example, result)
         first += group.rows
 
 
-def _written(loaded: Loaded, job: Job, numbers: Ints, lengths: Ints) -> list[Written]:
-    """Summaries of examples of these lengths, in batches of like length, in their order."""
+def _chunk_results(
+    summarizer: Summarizer, job: SummaryJob, numbers: Ints, lengths: Ints
+) -> list[SummaryResult]:
+    """Return the results of examples of these lengths, made in batches of similar length."""
     order = lengths.argsort(kind="stable")
-    found: dict[int, Written] = {}
+    results: dict[int, SummaryResult] = {}
     for cut in token_batches(lengths[order], job.batch_tokens):
-        places = order[cut]
-        batch = job.reader.batch(numbers[places])
-        found |= zip(places.tolist(), summaries(loaded, batch, job.search), strict=True)
-    return [found[place] for place in range(len(numbers))]
+        indexes = order[cut]
+        batch = job.reader.batch(numbers[indexes])
+        results |= zip(indexes.tolist(), summaries(summarizer, batch, job.decoding), strict=True)
+    return [results[index] for index in range(len(numbers))]
 
 
-def _told_settings(
-    loaded: Loaded, source: SourceSettings, search: SearchSettings
+def _row_settings(
+    summarizer: Summarizer, source: SourceSettings, decoding: DecodingSettings
 ) -> dict[str, Any]:
-    """What a row tells of how it was made."""
-    return {"checkpoint": loaded.chosen.name, **asdict(source), **asdict(search)}
+    """Return the settings that a row names."""
+    return {"checkpoint": summarizer.chosen.name, **asdict(source), **asdict(decoding)}
 
 
 def _row(
-    loaded: Loaded, settings: dict[str, Any], example: dict[str, Any], written: Written
-) -> Summary:
+    summarizer: Summarizer, settings: dict[str, Any], example: dict[str, Any],
+    result: SummaryResult,
+) -> Summary:  # fmt: skip
     urls = [document["url"] for document in example["documents"]]
-    read = zip(example["paragraphs"], written.attention, strict=False)
+    # without attention the paragraphs that were read are unknown: all are named
+    attention: list[float | None] = [*result.attention] or [None] * len(example["paragraphs"])
+    read = zip(example["paragraphs"], attention, strict=False)
     return Summary(
         example["id"],
         example["title"],
         example["lead"],
-        written.text,
-        score=written.found.score,
-        log_prob=written.found.log_probability,
-        tokens=len(written.found.tokens) + 1,
-        lead_tokens=written.lead_tokens,
-        lead_log_prob=written.lead_log_probability,
-        model=loaded.chosen.settings.model.model,
-        run=loaded.chosen.fingerprint,
+        result.text,
+        score=result.hypothesis.score,
+        log_prob=result.hypothesis.log_probability,
+        tokens=len(result.hypothesis.tokens) + 1,
+        lead_tokens=result.lead_tokens,
+        lead_log_prob=result.lead_log_probability,
+        model=summarizer.spec.name,
+        run=summarizer.chosen.fingerprint,
         settings=settings,
         paragraphs=tuple(ReadParagraph(p["text"], urls[p["document"]], a) for p, a in read),
     )
 
 
+def paragraph_graph(summarizer: Summarizer, paragraphs: Sequence[dict[str, Any]]) -> Edges | None:
+    """Return the graph that the model follows among ranked paragraphs; None if it follows none.
+
+    `paragraphs` have `text`, `document` and `position`. Raises ImportError if the discourse graph
+    is needed and no spaCy model is installed.
+    """
+    graph = summarizer.spec.graph(summarizer.settings.model)
+    texts = [p["text"] for p in paragraphs]
+    if graph == "similarity":
+        return similarity_graph(texts)
+    if graph == "discourse":
+        documents = [p["document"] for p in paragraphs]
+        return discourse_graph(texts, documents, [p["position"] for p in paragraphs])
+    return None
+
+
 def own_summary(
-    loaded: Loaded,
+    summarizer: Summarizer,
     example: dict[str, Any],
     source: SourceSettings,
-    search: SearchSettings,
+    decoding: DecodingSettings,
     edges: Edges | None = None,
 ) -> Summary:
-    """The row of an example of one's own, which has no lead and its best paragraphs first.
+    """Return the row of an example without a lead, whose paragraphs are ranked, best first.
 
-    `example` is a row of shards: id, title, paragraphs (text, document), documents (url). `edges`
-    among its paragraphs are for models that have a graph head.
+    `example` is like a row of shards: id, title, paragraphs (text, document), documents (url).
+    `edges` among its paragraphs are for models that follow a graph.
     Raises ValueError if there is no paragraph, or no edges where they are needed.
-    """  # fmt: skip
-    texts, settings = [p["text"] for p in example["paragraphs"]], loaded.model.settings
+    """
+    texts, spec = [p["text"] for p in example["paragraphs"]], summarizer.spec
     if not texts:
-        raise ValueError(f"no paragraph to summarise for {example['title']!r}")
-    if settings.graph != "none" and edges is None:
-        raise ValueError(f"the model follows the {settings.graph} graph: none was given")
-    encoded = loaded.processor.encode([example["title"], *texts])
+        raise ValueError(f"no paragraph to summarize for {example['title']!r}")
+    graph = spec.graph(summarizer.settings.model)
+    if graph != "none" and edges is None:
+        raise ValueError(f"the model follows the {graph} graph, but no edges were given")
+    encoded = summarizer.processor.encode([example["title"], *texts])
     title, *paragraphs = (np.array(ids, np.uint16) for ids in encoded)
-    read = source_of(title, paragraphs, settings.model, source)
+    read = spec.source.read(title, paragraphs, source)
     graphs = None
-    if settings.graph != "none" and edges is not None:
+    if graph != "none" and edges is not None:
         graphs = [adjacency(permute(edges, range(len(read))), len(read))]
     batch = collate([read], [np.zeros(0, np.uint16)], [0], graphs)
-    told = _told_settings(loaded, source, search)
-    row = _row(loaded, told, {**example, "lead": ""}, summaries(loaded, batch, search)[0])
+    settings = _row_settings(summarizer, source, decoding)
+    result = summaries(summarizer, batch, decoding)[0]
+    row = _row(summarizer, settings, {**example, "lead": ""}, result)
     return row._replace(lead_tokens=None, lead_log_prob=None)
 
 
-def job_key(loaded: Loaded, job: Job) -> str:
-    """Stands for all that decides the rows; 8 hex digits."""
-    settings = _told_settings(loaded, job.reader.source, job.search)
-    precision = str(loaded.model.embedding.weight.dtype)
-    about = [loaded.chosen.fingerprint, settings, precision, job.batch_tokens]
-    about.append(reader_key(job.reader))
-    return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:8]
+def job_key(summarizer: Summarizer, job: SummaryJob) -> str:
+    """Return a hash of everything that decides the rows; 8 hex digits."""
+    settings = _row_settings(summarizer, job.reader.source, job.decoding)
+    precision = str(next(summarizer.model.parameters()).dtype)
+    decisive = [summarizer.chosen.fingerprint, settings, precision, job.batch_tokens]
+    decisive.append(reader_key(job.reader))
+    return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:8]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wikisum.models.decoding.summary_files import Summary
-from wikisum.ranker.runs.atomic import write_whole
+from wikisum.ranker.runs.atomic import atomic_write
 
 
 def write_summaries(
@@ -32,7 +32,7 @@ def write_summaries(
     if out.suffix == ".parquet":
         with part.open(encoding="utf-8") as lines:
             table = pa.Table.from_pylist([json.loads(line) for line in lines])
-        write_whole(out, lambda whole: pq.write_table(table, whole, compression="zstd"))
+        atomic_write(out, lambda whole: pq.write_table(table, whole, compression="zstd"))
         part.unlink()
     else:
         part.replace(out)

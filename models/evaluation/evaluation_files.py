@@ -9,7 +9,7 @@ from wikisum.models.evaluation.evaluate import Evaluation
 from wikisum.models.evaluation.page import html_page
 from wikisum.models.evaluation.systems import System
 from wikisum.models.evaluation.tables import csv_text, examples_csv, markdown, plain_values
-from wikisum.ranker.runs.atomic import write_json, write_whole
+from wikisum.ranker.runs.atomic import atomic_write, write_json
 
 
 def write_evaluation(out: Path, evaluation: Evaluation, systems: Sequence[System]) -> None:
@@ -24,7 +24,7 @@ def write_evaluation(out: Path, evaluation: Evaluation, systems: Sequence[System
         ("examples.csv", examples_csv(evaluation)),
         ("index.html", html_page(evaluation, systems)),
     ):
-        write_whole(out / name, partial(_write, text))
+        atomic_write(out / name, partial(_write, text))
     write_json(out / "evaluation.json", plain_values(evaluation))
 
 

@@ -1,4 +1,4 @@
-"""Multi-head attention over padded rows, and over keys that a search has cached.
+"""Multi-head attention over padded rows, and over the cached keys of a beam search.
 
 Letters: R rows, Q queries, K keys, W width, H heads, D width of a head (W / H); M, N, T as in
 `packing.py`.
@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from wikisum.models.network.packing import gathered, laid_flat, spread
-from wikisum.models.network.products import Linear, linear
+from wikisum.models.network.packing import pad, scatter_rows, unpad
 
 
 class Attention(nn.Module):
@@ -20,10 +19,10 @@ class Attention(nn.Module):
     def __init__(self, width: int, heads: int, dropout: float, bias: bool) -> None:
         super().__init__()
         self.heads, self.dropout = heads, dropout
-        self.query = Linear(width, width, bias)
-        self.key = Linear(width, width, bias)
-        self.value = Linear(width, width, bias)
-        self.output = Linear(width, width, bias)
+        self.query = nn.Linear(width, width, bias)
+        self.key = nn.Linear(width, width, bias)
+        self.value = nn.Linear(width, width, bias)
+        self.output = nn.Linear(width, width, bias)
 
     def split(self, x_RQW: Tensor) -> Tensor:
         """[R, H, Q, D] the heads side by side."""
@@ -38,17 +37,18 @@ class Attention(nn.Module):
         self,
         query_RHQD: Tensor,
         keys_values: tuple[Tensor, Tensor],
-        may_see: Tensor | None = None,
+        mask: Tensor | None = None,
         causal: bool = False,
     ) -> Tensor:
-        """[R, Q, W] what projected queries find; `may_see` (bool) broadcasts to [R, H, Q, K].
+        """[R, Q, W] attention output for projected queries; `mask` (bool, True where a query sees a
+        key) broadcasts to [R, H, Q, K].
 
-        A row of `may_see` without a key would give NaN.
+        A row of `mask` without a key would give NaN.
         """
         found_RHQD = F.scaled_dot_product_attention(
             query_RHQD,
             *keys_values,
-            attn_mask=may_see,
+            attn_mask=mask,
             dropout_p=self.dropout if self.training else 0.0,
             is_causal=causal,
         )
@@ -58,23 +58,23 @@ class Attention(nn.Module):
         self,
         x_RQW: Tensor,
         keys_values: tuple[Tensor, Tensor],
-        may_see: Tensor | None = None,
+        mask: Tensor | None = None,
         causal: bool = False,
     ) -> Tensor:
-        """[R, Q, W] what each place finds among the keys that it may see."""
+        """[R, Q, W] attention output for each query position, projected."""
         query_RHQD = self.split(self.query(x_RQW))
-        mixed_RQW: Tensor = self.output(self.attend(query_RHQD, keys_values, may_see, causal))
+        mixed_RQW: Tensor = self.output(self.attend(query_RHQD, keys_values, mask, causal))
         return mixed_RQW
 
-    def _projected(self, x: Tensor, *by: Linear) -> Tensor:
-        """What these layers make of x, side by side, in one product."""
+    def _projected(self, x: Tensor, *by: nn.Linear) -> Tensor:
+        """The outputs of several linear layers on x, concatenated, in one matrix product."""
         bias = torch.cat([layer.bias for layer in by]) if by[0].bias is not None else None
-        return linear(x, torch.cat([layer.weight for layer in by]), bias)
+        return F.linear(x, torch.cat([layer.weight for layer in by]), bias)
 
-    def within_rows(
+    def self_attention_varlen(
         self, x_NW: Tensor, slot_N: Tensor, masks: Sequence[Tensor], causal: bool = False
     ) -> Tensor:
-        """[N, W] what each token finds in its own row; only attention itself is padded.
+        """[N, W] attention output for each token over its own row; only attention itself is padded.
 
         The rows stand in groups: `masks` tell which of [R, T] are real in each, `slot_N` where the
         tokens stand in all of these laid flat. Causal rows have their padding last.
@@ -82,34 +82,34 @@ class Attention(nn.Module):
         projected_NE = self._projected(x_NW, self.query, self.key, self.value)
         sizes = [mask.numel() for mask in masks]
         found = []
-        parts = torch.split(laid_flat(projected_NE, slot_N, sum(sizes)), sizes)
+        parts = torch.split(scatter_rows(projected_NE, slot_N, sum(sizes)), sizes)
         for part, mask_RT in zip(parts, masks, strict=True):
             query, *keys_values = map(self.split, part.view(*mask_RT.shape, -1).chunk(3, -1))
-            may_see = None if causal else mask_RT[:, None, None]
-            found_RTW = self.attend(query, (keys_values[0], keys_values[1]), may_see, causal)
+            mask = None if causal else mask_RT[:, None, None]
+            found_RTW = self.attend(query, (keys_values[0], keys_values[1]), mask, causal)
             found.append(found_RTW.flatten(0, 1))
         mixed_NW: Tensor = self.output(torch.cat(found).index_select(0, slot_N))
         return mixed_NW
 
-    def from_rows(
+    def cross_attention_varlen(
         self,
         x_NW: Tensor,
         slot_N: Tensor,
         mask_RT: Tensor,
         keys_values: tuple[Tensor, Tensor],
-        may_see: Tensor,
+        mask: Tensor,
     ) -> Tensor:
-        """[N, W] what the tokens of rows find among keys; as `within_rows`, with one group."""
-        query_RHTD = self.split(spread(self.query(x_NW), slot_N, mask_RT))
-        found_RTW = self.attend(query_RHTD, keys_values, may_see)
-        mixed_NW: Tensor = self.output(gathered(found_RTW, slot_N))
+        """[N, W] attention output of the unpadded queries of rows over padded keys."""
+        query_RHTD = self.split(pad(self.query(x_NW), slot_N, mask_RT))
+        found_RTW = self.attend(query_RHTD, keys_values, mask)
+        mixed_NW: Tensor = self.output(unpad(found_RTW, slot_N))
         return mixed_NW
 
-    def weights(self, x_RQW: Tensor, key_RHKD: Tensor, may_see: Tensor | None) -> Tensor:
+    def weights(self, x_RQW: Tensor, key_RHKD: Tensor, mask: Tensor | None) -> Tensor:
         """[R, H, Q, K] the attention itself, to look at; rows sum to 1."""
         query_RHQD = self.split(self.query(x_RQW))
         score_RHQK = query_RHQD @ key_RHKD.transpose(-1, -2) * key_RHKD.shape[-1] ** -0.5
-        if may_see is not None:
-            score_RHQK = score_RHQK.masked_fill(~may_see, float("-inf"))
+        if mask is not None:
+            score_RHQK = score_RHQK.masked_fill(~mask, float("-inf"))
         weight_RHQK: Tensor = score_RHQK.softmax(-1)
         return weight_RHQK

@@ -1,29 +1,75 @@
-"""The encoder of the flat transformer: FT of Liu & Lapata 2019, T-ED of Liu et al. 2018.
+"""The flat transformer: FT of Liu & Lapata 2019, and T-ED of Liu et al. 2018.
 
 Title and ranked paragraphs are one long sequence; letters as in `packing.py`, W width.
 """
 
+from dataclasses import dataclass
+
 from torch import Tensor, nn
 
-from wikisum.models.configs import ModelSettings
-from wikisum.models.network.dropout import Dropout
+from wikisum.models.network.encoder_decoder import EncoderDecoder, EncoderDecoderSettings
 from wikisum.models.network.layers import LocalLayer
 from wikisum.models.network.packing import Source
 from wikisum.models.network.positions import sinusoids
+from wikisum.models.network.presets import TINY_SHAPE, TINY_SOURCE, TINY_TRAIN
+from wikisum.models.network.spec import ModelSpec
+from wikisum.models.settings.fields import require_positive, setting
+from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
+from wikisum.models.sources import FLAT
+
+
+@dataclass(frozen=True)
+class FlatSettings(EncoderDecoderSettings):
+    """Settings of the flat transformer."""
+
+    encoder_layers: int = setting(6, "number of encoder layers")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(self, "encoder_layers")
 
 
 class FlatEncoder(nn.Module):
-    """The encoder of Vaswani et al. 2017, over a source of one paragraph an example."""
+    """The encoder of Vaswani et al. 2017, over a source of one paragraph per example."""
 
-    def __init__(self, settings: ModelSettings) -> None:
+    def __init__(self, settings: FlatSettings) -> None:
         super().__init__()
-        self.dropout = Dropout(settings.dropout)
-        self.layers = nn.ModuleList(LocalLayer(settings) for _ in settings.layers)
+        self.dropout = nn.Dropout(settings.dropout)
+        self.layers = nn.ModuleList(LocalLayer(settings) for _ in range(settings.encoder_layers))
 
     def forward(self, embedded_NW: Tensor, source: Source) -> Tensor:
-        """[N, W] encoded tokens."""
+        """Return the encoded tokens, [N, W]."""
         table = sinusoids(source.is_token_MT.shape[1], embedded_NW.shape[1]).to(embedded_NW)
         x_NW: Tensor = self.dropout(embedded_NW + table[source.position_N])
         for layer in self.layers:
             x_NW = layer(x_NW, source)
         return x_NW
+
+
+def build(settings: FlatSettings) -> EncoderDecoder:
+    """Return a new flat transformer."""
+    return EncoderDecoder(settings, FlatEncoder(settings))
+
+
+SPEC = ModelSpec(
+    name="ft",
+    settings=FlatSettings,
+    build=build,
+    source=FLAT,
+    presets={
+        # the flat transformer of Liu & Lapata 2019; 600, 800 and 1,200 source tokens there
+        "ft-paper": RunSettings(FlatSettings(), SourceSettings(source_tokens=800)),
+        # Liu et al. 2018, T-ED: the base transformer of its day, over 500 tokens
+        "t-ed": RunSettings(
+            FlatSettings(width=512, feedforward=2_048, bias=False, output_bias=False),
+            SourceSettings(source_tokens=500),
+            TrainSettings(
+                steps=1_000_000, batch_tokens=4_096, peak_learning_rate=6.99e-4,
+                warmup_steps=4_000, beta2=0.98,
+            ),
+        ),
+        "tiny-ft": RunSettings(
+            FlatSettings(**TINY_SHAPE, encoder_layers=3), TINY_SOURCE, TINY_TRAIN
+        ),
+    },
+)  # fmt: skip

@@ -1,23 +1,23 @@
-"""Cross-entropy over the vocabulary with smoothed labels, a slice of the places at a time.
+"""Cross-entropy over the vocabulary with label smoothing, a slice of the positions at a time.
 
-Letters: Y places with a label, W width, V vocabulary. Logits of all places never stand in memory
-together: the way forward works out the gradients slice by slice and keeps only those.
+Letters: Y positions with a label, W width, V vocabulary. The logits of all positions are never in
+memory together: the forward pass computes the gradients slice by slice and keeps only those.
 """
 
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-from wikisum.models.network.products import linear
 from wikisum.ranker.data.vocab import PAD
 
-SLICE_LOGITS = 1 << 24  # logits worked out at once on a GPU: 64 MiB in full precision
-SLICE_PLACES = 256  # and places on a processor, whose caches then hold their logits
+SLICE_LOGITS = 1 << 24  # logits computed at once on a GPU: 64 MiB in fp32
+SLICE_POSITIONS = 256  # on a CPU, whose caches then hold the logits of a slice
 
 
-class Loss(NamedTuple):
-    """Sums over places in nats: what is trained on, and the plain loss of the labels."""
+class CrossEntropy(NamedTuple):
+    """Sums over label positions in nats: with label smoothing, and without."""
 
     smoothed: Tensor
     plain: Tensor
@@ -30,7 +30,7 @@ class _SlicedCrossEntropy(torch.autograd.Function):
         smoothing: float,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         is_gpu = x_YW.device.type == "cuda"
-        rows = max(1, SLICE_LOGITS // table_VW.shape[0]) if is_gpu else SLICE_PLACES
+        rows = max(1, SLICE_LOGITS // table_VW.shape[0]) if is_gpu else SLICE_POSITIONS
         wants = ctx.needs_input_grad
         table = table_VW.to(x_YW.dtype)
         grad_x = torch.empty_like(x_YW) if wants[0] else None
@@ -39,16 +39,16 @@ class _SlicedCrossEntropy(torch.autograd.Function):
         sums = x_YW.new_zeros(2, dtype=torch.float32)
         for start in range(0, x_YW.shape[0], rows):
             part = slice(start, start + rows)
-            logits = linear(x_YW[part], table).float()
+            logits = F.linear(x_YW[part], table).float()
             if bias_V is not None:
                 logits += bias_V
             loss, error = _slice(logits, label_Y[part], smoothing)
             sums += loss
             if grad_x is not None:
                 error_cast = error.to(x_YW.dtype)
-                grad_x[part] = linear(error_cast, table.T)
+                grad_x[part] = F.linear(error_cast, table.T)
                 if grad_table is not None:
-                    grad_table += linear(x_YW[part].T, error_cast.T).T
+                    grad_table += F.linear(x_YW[part].T, error_cast.T).T
                 if grad_bias is not None:
                     grad_bias += error.sum(0)
         ctx.save_for_backward(grad_x, grad_table, grad_bias)
@@ -64,8 +64,8 @@ class _SlicedCrossEntropy(torch.autograd.Function):
 def _slice(logits_YV: Tensor, label_Y: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
     """([2] sums of smoothed and plain loss, [Y, V] gradient of the smoothed one).
 
-    All is done in the place of the logits. The label has 1 - smoothing; padding has none; the
-    others share the rest evenly.
+    Works in place on the logits. The label gets 1 - smoothing, padding nothing, and the other
+    subwords share the rest evenly.
     """
     share = smoothing / (logits_YV.shape[1] - 2)
     label_Y1 = label_Y[:, None]
@@ -86,7 +86,21 @@ def _slice(logits_YV: Tensor, label_Y: Tensor, smoothing: float) -> tuple[Tensor
 
 def cross_entropy(
     x_YW: Tensor, table_VW: Tensor, bias_V: Tensor | None, label_Y: Tensor, smoothing: float
-) -> Loss:
-    """The loss of labels (none of them padding) given what stands at their places."""
+) -> CrossEntropy:
+    """Return the cross-entropy of labels, none of them padding, given the decoder's outputs."""
     sums = _SlicedCrossEntropy.apply(x_YW, table_VW, bias_V, label_Y, smoothing)  # type: ignore[no-untyped-call]
-    return Loss(*sums)
+    return CrossEntropy(*sums)
+
+
+def label_log_probabilities(
+    x_YW: Tensor, table_VW: Tensor, bias_V: Tensor | None, label_Y: Tensor
+) -> Tensor:
+    """Return the log-probability of each label, [Y], fp32, a slice of the positions at a time."""
+    parts = zip(
+        torch.split(x_YW, SLICE_POSITIONS), torch.split(label_Y, SLICE_POSITIONS), strict=True
+    )
+    logs = [
+        F.linear(x, table_VW, bias_V).float().log_softmax(-1).gather(-1, label[:, None])[:, 0]
+        for x, label in parts
+    ]
+    return torch.cat(logs) if logs else x_YW.new_zeros(0, dtype=torch.float32)

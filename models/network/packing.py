@@ -1,10 +1,10 @@
-"""The source of a batch without padding: all real tokens in one row, and where they belong.
+"""Batches: the source without padding, all real tokens in one row, and the padded targets.
 
 Letters: N real tokens, M paragraphs, B examples, T tokens of the longest paragraph, P paragraphs
-of the longest example, L tokens of the longest example. A flat model's source is one paragraph.
+of the longest example, L tokens of the longest example, S target positions, Y real labels. A flat
+model's source is one paragraph.
 Work on single tokens (embeddings, projections, feed-forward layers) is done on [N, width]; only
-attention sees padded forms, to which `spread` brings the tokens and from which `gathered` takes
-them back.
+attention needs padded forms, which `pad` makes and `unpad` undoes.
 """
 
 from collections.abc import Sequence
@@ -15,17 +15,19 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-CLOSE = 0.8  # of the longest of a group: how long its shortest paragraph may well be
-LEAST_TOKENS = 512  # of a group, with padding: attention to fewer costs less than its call
+CLOSE = 0.8  # shortest paragraph of a group, as a share of its longest
+MIN_GROUP_TOKENS = 512  # with padding: attention to fewer tokens costs less than the call
 
 
 class Source(NamedTuple):
-    """What encoders read; ids and slots are int64, masks bool.
+    """The source side of a batch; ids and slots are int64, masks bool.
 
-    `slot_in_paragraph_N` is a place in [M, T] laid flat, `slot_in_example_N` one in [B, L], and
-    `slot_M` one in [B, P]. `graph_BPP` has rows that sum to 1, or is None. The masks of `groups`,
-    [R, T] each, have the paragraphs of about one length together, all of them once;
-    `slot_in_group_N` is a place in these masks laid flat, one after the other.
+    `slot_in_paragraph_N` is an index into [M, T] flattened, `slot_in_example_N` one into [B, L],
+    and `slot_M` one into [B, P]. `position_N` is the position of a token in its paragraph,
+    `rank_N` the rank of its paragraph in the example, `paragraph_N` the row of its paragraph in M.
+    `graph_BPP` has rows that sum to 1, or is None. `groups` holds the paragraphs in groups of
+    similar length, a mask [R, T] per group; `slot_in_group_N` is an index into these masks,
+    flattened and concatenated.
     """
 
     id_N: Tensor
@@ -43,38 +45,62 @@ class Source(NamedTuple):
     graph_BPP: Tensor | None = None
 
     def to(self, device: torch.device) -> "Source":
-        """The same on a device; copies from pinned memory do not wait.
+        """Return a copy on a device; copies from pinned memory do not wait.
 
-        A GPU gets all paragraphs as one group: it loses more by calls than by padding.
+        A GPU gets all paragraphs as one group: extra calls cost it more than padding.
         """
         grouped = self.as_one_group() if device.type == "cuda" else self
         return Source.of([t.to(device, non_blocking=True) for t in grouped.tensors()])
 
     def tensors(self) -> list[Tensor]:
-        """All tensors; `of` makes the source of them again."""
+        """Return all tensors as a list, which `of` turns back into a source."""
         graph = [] if self.graph_BPP is None else [self.graph_BPP]
         return [*self[:-2], *graph, *self.groups]
 
     @classmethod
     def of(cls, tensors: Sequence[Tensor]) -> "Source":
-        """The source that has these tensors."""
+        """Return the source with these tensors."""
         own = len(cls._fields) - 2
         after = own + (tensors[own].dtype == torch.float32)  # only a graph is no mask
         graph = tensors[own] if after > own else None
         return cls(*tensors[:own], groups=tuple(tensors[after:]), graph_BPP=graph)  # type: ignore[arg-type,misc]
 
     def as_one_group(self) -> "Source":
-        """The same with all paragraphs padded to the longest."""
+        """Return the same source with all paragraphs padded to the longest."""
         return self._replace(slot_in_group_N=self.slot_in_paragraph_N, groups=(self.is_token_MT,))
+
+
+class Batch(NamedTuple):
+    """B examples: `target_BS` is BEGIN and the lead, `label_BS` the lead and END, padded with 0.
+
+    `label_slot_Y` are the positions of the Y real labels in [B, S] flattened; `example_B` numbers
+    the examples in their split.
+    """
+
+    source: Source
+    target_BS: Tensor
+    label_BS: Tensor
+    label_slot_Y: Tensor
+    example_B: Tensor
+
+    @property
+    def label_Y(self) -> Tensor:
+        """The real labels."""
+        return self.label_BS.flatten().index_select(0, self.label_slot_Y)
+
+    def to(self, device: torch.device) -> "Batch":
+        """Return a copy on a device."""
+        rest = [t.to(device, non_blocking=True) for t in self[1:]]
+        return Batch(self.source.to(device), *rest)
 
 
 def pack(
     sources: Sequence[Sequence[npt.NDArray[np.integer]]],
     graphs: Sequence[npt.NDArray[np.float32]] | None = None,
 ) -> Source:
-    """The Source of some examples, each a list of paragraphs of ids, none of them empty.
+    """Return the Source of some examples, each a list of paragraphs of ids, none of them empty.
 
-    `graphs` holds a row-normalised matrix [paragraphs, paragraphs] an example.
+    `graphs` holds a row-normalized matrix [paragraphs, paragraphs] per example.
     """
     paragraphs = [ids for source in sources for ids in source]
     length_M = np.array([len(ids) for ids in paragraphs])
@@ -83,7 +109,7 @@ def pack(
     example_M = np.repeat(np.arange(len(sources)), count_B)
     length_B = np.bincount(example_M, length_M, len(sources)).astype(np.int64)
     paragraph_N = np.repeat(np.arange(len(paragraphs)), length_M)
-    position_N = _places(length_M)
+    position_N = _positions(length_M)
     example_N = example_M[paragraph_N]
     T, P, L = length_M.max(), count_B.max(), length_B.max()
     start_M, groups = _grouped(length_M)
@@ -94,7 +120,7 @@ def pack(
         paragraph_N,
         paragraph_N * T + position_N,
         start_M[paragraph_N] + position_N,
-        example_N * L + _places(length_B),
+        example_N * L + _positions(length_B),
         example_M * P + rank_M,
         np.arange(T) < length_M[:, None],
         np.arange(P) < count_B[:, None],
@@ -109,7 +135,7 @@ def pack(
 def _grouped(
     length_M: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int64], list[npt.NDArray[np.bool_]]]:
-    """([M] where each paragraph begins in the masks laid flat, the masks), longest first."""
+    """([M] the start of each paragraph in the flattened masks, the masks), longest first."""
     order = np.argsort(-length_M, kind="stable")
     lengths = length_M[order]
     start_M, masks = np.empty_like(length_M), []
@@ -117,7 +143,7 @@ def _grouped(
     while first < len(lengths):
         longest = int(lengths[first])
         close = int(np.searchsorted(-lengths, -CLOSE * longest, side="right"))
-        end = max(close, first + -(-LEAST_TOKENS // longest))
+        end = max(close, first + -(-MIN_GROUP_TOKENS // longest))
         part = order[first:end]
         start_M[part] = size + longest * np.arange(len(part))
         masks.append(np.arange(longest) < length_M[part][:, None])
@@ -125,7 +151,7 @@ def _grouped(
     return start_M, masks
 
 
-def _places(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _positions(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """0, 1 ... length - 1 for each length, one after the other."""
     ends = np.cumsum(lengths)
     return np.arange(ends[-1]) - np.repeat(ends - lengths, lengths)
@@ -139,23 +165,23 @@ def _padded_graphs(graphs: Sequence[npt.NDArray[np.float32]], size: int) -> npt.
     return padded
 
 
-def spread(x: Tensor, slot: Tensor, mask: Tensor) -> Tensor:
-    """[*mask.shape, width] the rows of `x` at their slots, zeros elsewhere; slots rise."""
-    flat = x if _is_whole(x, mask) else laid_flat(x, slot, mask.numel())
+def pad(x: Tensor, slot: Tensor, mask: Tensor) -> Tensor:
+    """[*mask.shape, width] the rows of `x` at their slots, zeros elsewhere; slots are ascending."""
+    flat = x if _is_whole(x, mask) else scatter_rows(x, slot, mask.numel())
     return flat.view(*mask.shape, x.shape[-1])
 
 
-def laid_flat(x: Tensor, slot: Tensor, size: int) -> Tensor:
+def scatter_rows(x: Tensor, slot: Tensor, size: int) -> Tensor:
     """[size, width] the rows of `x` at their slots, zeros elsewhere."""
     return x.new_zeros(size, x.shape[-1]).index_copy_(0, slot, x)
 
 
-def gathered(padded: Tensor, slot: Tensor) -> Tensor:
-    """The rows at some slots of a padded form: what `spread` spread."""
+def unpad(padded: Tensor, slot: Tensor) -> Tensor:
+    """Return the rows at some slots of a padded tensor: the inverse of `pad`."""
     flat = padded.flatten(0, -2)
     return flat if _is_whole(slot, flat[:, 0]) else flat.index_select(0, slot)
 
 
 def _is_whole(rows: Tensor, padded: Tensor) -> bool:
-    """Whether nothing is padding; a compiled layer does not ask, to be compiled but once."""
+    """Whether nothing is padding. Compiled layers skip this test, which would recompile them."""
     return not torch.compiler.is_compiling() and len(rows) == padded.numel()

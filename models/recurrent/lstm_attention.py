@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from wikisum.models.network.loss import Loss, cross_entropy
+from wikisum.models.network.loss import CrossEntropy, cross_entropy
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class LstmAttention(nn.Module):
 
     def loss(
         self, memory: Memory, target_BS: Tensor, label_Y: Tensor, slot_Y: Tensor, smoothing: float
-    ) -> Loss:
+    ) -> CrossEntropy:
         """The loss of labels, whose positions in [B, S] flattened are `slot_Y`."""
         x_YW = self.decode(target_BS, memory)[0].flatten(0, 1).index_select(0, slot_Y)
         return cross_entropy(x_YW, self.output, None, label_Y, smoothing)

@@ -10,6 +10,8 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
+from wikisum.pipeline.commands.extras import missing_module
+
 DONE, FAILED, BAD_CALL, INTERRUPTED = 0, 1, 2, 130
 AddFlags = Callable[[argparse.ArgumentParser], None]
 
@@ -22,12 +24,17 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, and which suggests the name that was probably meant."""
+    """A parser whose errors are one line, and which suggests the name that was probably meant.
+
+    `late_flags` are added when a command is parsed, not before: those of `train summarizer` come
+    from the models, which load torch.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=_HelpFormatter, **options)
         self.commands: dict[str, argparse.ArgumentParser] = {}
         self.sections: dict[str, list[str]] = {}
+        self.late_flags: Sequence[AddFlags] = ()
 
     def error(self, message: str) -> NoReturn:
         # "argument --rate: must be at least 0" -> "--rate must be at least 0"
@@ -41,11 +48,21 @@ class Parser(argparse.ArgumentParser):
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parse as usual, but check names first: those errors are the most useful ones."""
         words = list(sys.argv[1:] if args is None else args)
+        self._add_flags()
         if self.commands:
             self._check_command(words)
         else:
             self._check_flags(words)
         return super().parse_known_args(words, namespace)
+
+    def _add_flags(self) -> None:
+        due, self.late_flags = self.late_flags, ()
+        try:
+            for add_flags in due:
+                add_flags(self)
+        except ModuleNotFoundError as error:
+            sys.stderr.write(f"{self.prog}: {missing_module(error.name)}\n")
+            raise SystemExit(FAILED) from error
 
     def _check_command(self, words: list[str]) -> None:
         word = next((w for w in words if not w.startswith("-")), None)
@@ -102,15 +119,21 @@ class Commands:
         run: Callable[[argparse.Namespace], int],
         *flags: AddFlags,
         examples: Sequence[str] = (),
+        late_flags: Sequence[AddFlags] = (),
     ) -> None:
-        """Add a command; `flags` are functions that add its arguments, `examples` end its help."""
+        """Add a command; `flags` are functions that add its arguments, `examples` end its help.
+
+        `late_flags` are added when the command is used: they may load what others do not need.
+        """
 
         def without_beam(args: argparse.Namespace, beam_flags: list[str]) -> int:
             if beam_flags:
                 raise ValueError(f"this command takes no Beam flags: {' '.join(beam_flags)}")
             return run(args)
 
-        self._add(name, run.__doc__ or "", flags, examples).set_defaults(run=without_beam)
+        parser = self._add(name, run.__doc__ or "", flags, examples)
+        parser.set_defaults(run=without_beam)
+        parser.late_flags = late_flags
 
     def add_beam(
         self,

@@ -85,7 +85,7 @@ def add_training(commands: Commands) -> None:
     train.add(
         "summarizer",
         train_summarizer,
-        add_train_flags,
+        late_flags=[add_train_flags],
         examples=[
             "wikisum train summarizer --preset tiny --data data --out runs/tiny",
             "wikisum train summarizer --preset ht-paper --data data --out runs/ht",

@@ -9,6 +9,7 @@ EXTRA_BY_MODULE = {
     "spacy": "build",
     **dict.fromkeys(MODELS, "build"),
     "torch": "train",
+    "safetensors": "train",
     "tensorboard": "train",
     "trafilatura": "trafilatura",
     "boto3": "aws",

@@ -10,31 +10,13 @@ from typing import TYPE_CHECKING
 from wikisum.pipeline.commands.command import DONE
 from wikisum.pipeline.commands.flags import add_settings, count, settings_of
 from wikisum.pipeline.commands.ranker import SPLITS, add_device_flag
-from wikisum.pipeline.commands.train import SOURCE_TEXTS
 from wikisum.pipeline.errors import JobFailed
 
 if TYPE_CHECKING:
-    from wikisum.graphs.edges import Edges
-    from wikisum.models.decoding.settings import SearchSettings
-    from wikisum.models.decoding.summarize import Loaded
+    from wikisum.models.decoding.summarize import Summarizer
     from wikisum.models.decoding.summary_files import Summary
-    from wikisum.pipeline.commands.own_documents import OwnParagraph
 
 EACH = "each"
-DECODING_TEXTS = {
-    "beam": "number of hypotheses (1: greedy search)",
-    "alpha": "exponent of the wu length penalty",
-    "penalty": "length penalty: wu, average or none",
-    "min_tokens": "minimum subwords per summary",
-    "max_tokens": "maximum subwords per summary",
-    "block_ngram": "forbid repeated n-grams of this length (0: allow)",
-    "block_recent": "forbid the last two subwords, commas not counted",
-    "sample": "draw subwords at random instead of searching",
-    "temperature": "temperature of the draws",
-    "top_k": "draw from the N most likely subwords only (0: from all)",
-    "top_p": "draw from the most likely subwords with this total probability",
-    "seed": "seed of the draws",
-}
 
 
 def summarize(args: argparse.Namespace) -> int:
@@ -44,20 +26,18 @@ def summarize(args: argparse.Namespace) -> int:
     scores, the run, the decoding settings and the paragraphs that were attended to. With --text,
     ranks the paragraphs of the documents for --title and prints the summary.
     """
-    from wikisum.models.decoding.settings import SearchSettings
-    from wikisum.models.decoding.summarize import load
+    from wikisum.models.decoding.summarize import load_run
     from wikisum.ranker.runs.checkpoints import device_of
 
     _check_call(args)
-    search = settings_of(args, SearchSettings())
     if args.checkpoint == EACH:
-        return _each(args, search)
+        return _each(args)
     checkpoint = args.checkpoint or _default_checkpoint(args.run_folder)
-    loaded = load(args.run_folder, checkpoint, device_of(args.device), args.precision)
+    loaded = load_run(args.run_folder, checkpoint, device_of(args.device), args.precision)
     if args.text:
-        return _own(args, loaded, search)
+        return _own(args, loaded)
     out = args.out or Path(f"{args.split}.jsonl")
-    _split(args, loaded, search, out)
+    _split(args, loaded, out)
     print(f"next: wikisum evaluate summaries {out}")
     return DONE
 
@@ -65,17 +45,17 @@ def summarize(args: argparse.Namespace) -> int:
 def _default_checkpoint(run: Path) -> str:
     """Return `best`, or `last` for a run without validations, which is said."""
     from wikisum.models.training.checkpoints import BEST_ONE, LAST_ONE, best_of
-    from wikisum.ranker.runs.checkpoints import LAST
+    from wikisum.ranker.runs.checkpoints import has_checkpoint
 
-    if (run / LAST).is_file() and not best_of(run):
+    if has_checkpoint(run) and not best_of(run):
         sys.stderr.write(f"{run} has no validated checkpoint: using the last weights\n")
         return LAST_ONE
     return BEST_ONE
 
 
-def _each(args: argparse.Namespace, search: "SearchSettings") -> int:
+def _each(args: argparse.Namespace) -> int:
     """Write a file of summaries for each of the best checkpoints, named by its step."""
-    from wikisum.models.decoding.summarize import load
+    from wikisum.models.decoding.summarize import load_run
     from wikisum.models.training.checkpoints import best_steps
     from wikisum.ranker.runs.checkpoints import device_of
 
@@ -83,14 +63,14 @@ def _each(args: argparse.Namespace, search: "SearchSettings") -> int:
     device, files = device_of(args.device), []
     for step in best_steps(args.run_folder):
         files.append(out.with_name(f"{out.stem}.step-{step}{out.suffix}"))
-        _split(args, load(args.run_folder, str(step), device, args.precision), search, files[-1])
+        _split(args, load_run(args.run_folder, str(step), device, args.precision), files[-1])
     print(f"next: wikisum evaluate summaries --mean {' '.join(map(str, files))}")
     return DONE
 
 
-def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings", out: Path) -> None:
+def _split(args: argparse.Namespace, loaded: "Summarizer", out: Path) -> None:
     from wikisum.models.data.batches import SplitReader
-    from wikisum.models.decoding.summarize import Job, job_key, split_rows
+    from wikisum.models.decoding.summarize import SummaryJob, job_key, split_rows
     from wikisum.models.decoding.write_summaries import write_summaries
     from wikisum.models.training.checkpoints import data_of
     from wikisum.ranker.data.shards import split_shards
@@ -98,10 +78,11 @@ def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings",
 
     data = args.data or data_of(args.run_folder)
     _check_vocab(args.run_folder, data)
-    settings = loaded.chosen.settings
+    settings = loaded.settings
     source = settings_of(args, settings.source)
     reader = SplitReader(split_shards(data, args.split), settings.model, source)
-    job = Job(reader, search, args.batch_tokens or settings.train.batch_tokens)
+    decoding = settings_of(args, settings.decoding)
+    job = SummaryJob(reader, decoding, args.batch_tokens or settings.train.batch_tokens)
     group_rows = [group.rows for group in reader.groups]
 
     def rows_from(group: int) -> Iterator["Summary"]:
@@ -115,46 +96,33 @@ def _split(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings",
     print(f"{out}: {count:,} summaries ({loaded.chosen.name})")
 
 
-def _own(args: argparse.Namespace, loaded: "Loaded", search: "SearchSettings") -> int:
+def _own(args: argparse.Namespace, loaded: "Summarizer") -> int:
     from wikisum.crawl.titles import article_id
-    from wikisum.models.decoding.summarize import own_summary
+    from wikisum.models.decoding.summarize import own_summary, paragraph_graph
     from wikisum.models.decoding.write_summaries import write_summaries
     from wikisum.pipeline.commands.own_documents import read_paragraphs
     from wikisum.ranker.rank import rank
 
     paragraphs = read_paragraphs(args.text)
     order = rank("tfidf", args.title, [p.text for p in paragraphs])
-    source = settings_of(args, loaded.chosen.settings.source)
-    best = [paragraphs[i] for i in order]
+    source = settings_of(args, loaded.settings.source)
+    best = [paragraphs[i]._asdict() for i in order]
     example = {
         "id": article_id(args.title),
         "title": args.title,
-        "paragraphs": [p._asdict() for p in best],
+        "paragraphs": best,
         "documents": [{"url": name} for name in args.text],
     }
-    edges = _edges(loaded.chosen.settings.model.graph, best[: source.max_paragraphs])
-    row = own_summary(loaded, example, source, search, edges)
+    try:
+        edges = paragraph_graph(loaded, best[: source.max_paragraphs])
+    except ImportError as error:  # spaCy or its model is missing
+        raise JobFailed(str(error)) from error
+    decoding = settings_of(args, loaded.settings.decoding)
+    row = own_summary(loaded, example, source, decoding, edges)
     print(row.summary)
     if args.out is not None:
         write_summaries(args.out, "own", [1], lambda _: iter([row]))
     return DONE
-
-
-def _edges(graph: str, paragraphs: "list[OwnParagraph]") -> "Edges | None":
-    """Return the graph over the user's paragraphs that the model reads, or None."""
-    if graph == "similarity":
-        from wikisum.graphs.similarity import similarity_graph
-
-        return similarity_graph([p.text for p in paragraphs])
-    if graph == "discourse":
-        from wikisum.graphs.discourse import discourse_graph
-
-        texts, documents, positions = (list(part) for part in zip(*paragraphs, strict=True))
-        try:
-            return discourse_graph(texts, documents, positions)
-        except ImportError as error:  # spaCy or its model is missing
-            raise JobFailed(str(error)) from error
-    return None
 
 
 def _check_call(args: argparse.Namespace) -> None:
@@ -187,8 +155,8 @@ def _check_vocab(run: Path, data: str) -> None:
 
 def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `wikisum summarize`."""
-    from wikisum.models import configs
-    from wikisum.models.decoding.settings import SearchSettings
+    from wikisum.models.settings.decoding import DecodingSettings
+    from wikisum.models.settings.run import SourceSettings
 
     parser.add_argument(
         "--run",
@@ -236,6 +204,7 @@ def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
         help="source subwords per batch (default: as in training)",
     )
     source = parser.add_argument_group("source (default: as in training)")
-    texts = SOURCE_TEXTS | {"lead_tokens": "maximum subwords per lead, for perplexity"}
-    add_settings(source, configs.SourceSettings, texts=texts, show_defaults=False)
-    add_settings(parser.add_argument_group("decoding"), SearchSettings, texts=DECODING_TEXTS)
+    texts = {"lead_tokens": "maximum subwords per lead, for perplexity"}
+    add_settings(source, SourceSettings, texts=texts, show_defaults=False)
+    decoding = parser.add_argument_group("decoding (default: those of the run's preset)")
+    add_settings(decoding, DecodingSettings, show_defaults=False)

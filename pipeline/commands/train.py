@@ -19,55 +19,13 @@ from wikisum.pipeline.commands.ranker import add_device_flag
 from wikisum.pipeline.errors import JobFailed
 
 if TYPE_CHECKING:
-    from wikisum.models.configs import RunSettings
     from wikisum.models.data.batches import SplitReader
+    from wikisum.models.settings.run import RunSettings
+    from wikisum.models.training.checkpoints import Weights
     from wikisum.models.training.train import Stopping
 
 _SAME_SIGNAL_SECONDS = 2.0  # a launcher passes on the Ctrl-C that its terminal sent to all
 
-MODEL_TEXTS = {
-    "width": "width of token vectors",
-    "feedforward": "width inside the feed-forward layers",
-    "heads": "attention heads",
-    "layers": "encoder layers from the input up: L is a local layer, G a global one",
-    "decoder_layers": "decoder layers",
-    "dropout": "dropout on embeddings and on the output of each sublayer",
-    "attention_dropout": "dropout on attention weights",
-    "pre_norm": "normalize before each sublayer, not after it",
-    "bias": "add a bias in the projections of attention",
-    "output_bias": "add a bias to the logits",
-    "scale_embeddings": "multiply embeddings by the square root of the width",
-    "released": "compute global layers as the released code does",
-    "paragraph_position": "encode the rank of each token's paragraph",
-    "pooling_heads": "heads of the paragraph pooling; must divide --width (default: --heads)",
-    "graph": "graph that one head of the global layers follows",
-    "graph_head": "index of that head; negative numbers count from the last",
-}
-SOURCE_TEXTS = {
-    "max_paragraphs": "number of best paragraphs to read",
-    "paragraph_tokens": "maximum subwords read per paragraph (hierarchical models only)",
-    "source_tokens": "maximum subwords read per example",
-    "lead_tokens": "maximum subwords per lead",
-}
-TRAIN_TEXTS = {
-    "steps": "number of updates",
-    "batch_tokens": "maximum subwords per batch, padding included, of sources and of leads",
-    "update_batches": "batches per update over all processes (default: one per process)",
-    "peak_learning_rate": "learning rate at the end of the warm-up",
-    "warmup_steps": "updates over which the learning rate rises",
-    "beta1": "Adam beta1",
-    "beta2": "Adam beta2",
-    "epsilon": "Adam epsilon",
-    "clip": "clip gradients to this norm (0 disables clipping)",
-    "label_smoothing": "probability given to subwords other than the label",
-    "validate_every": "validate and save a checkpoint every N updates",
-    "log_every": "write a row to log.jsonl every N updates",
-    "keep_best": "number of best checkpoints to keep",
-    "precision": "auto (bf16 on a GPU), bf16 or fp32",
-    "compile": "compile the layers with torch.compile",
-    "loader_workers": "number of processes that prepare batches",
-    "seed": "seed of initial weights, order of examples and dropout",
-}
 BENCH_TEXTS = {
     "vocab_size": "subwords in the vocabulary",
     "source_tokens": "subwords per example",
@@ -87,9 +45,10 @@ def train_summarizer(args: argparse.Namespace) -> int:
     torchrun --standalone --nproc-per-node N -m wikisum train summarizer ...
     """
     from wikisum.models.data.batches import SplitReader
-    from wikisum.models.distributed import join_team, leave_team
+    from wikisum.models.distributed import join_processes, leave_processes
     from wikisum.models.training.checkpoints import check_vocab, prepare_run
-    from wikisum.models.training.train import Stopping, Trainer, TrainingFailed
+    from wikisum.models.training.failures import TrainingFailed
+    from wikisum.models.training.train import Stopping, Trainer
     from wikisum.ranker.data.shards import find_vocab, split_shards
     from wikisum.ranker.data.vocab import load_model
     from wikisum.ranker.runs.checkpoints import device_of
@@ -99,30 +58,32 @@ def train_summarizer(args: argparse.Namespace) -> int:
     check_vocab(args.out, vocab, args.data)
     settings = _run_settings(args, load_model(vocab, args.data).get_piece_size())
     shape = settings.model, settings.source
-    team = join_team(device_of(args.device))
+    processes = join_processes(device_of(args.device))
     stopping = Stopping()
     try:
         validation = _validation(args.data, settings)
-        if validation is None and team.is_first:
+        if validation is None and processes.is_main:
             sys.stderr.write(
                 f"{args.data} has no validation examples: checkpoints are not compared\n"
             )
-        trainer = Trainer(args.out, settings, SplitReader(train, *shape), validation, team)
+        reader = SplitReader(train, *shape)
+        initial = _initial_weights(args)
+        trainer = Trainer(args.out, settings, reader, validation, processes, initial)
         trainer.lengths(sys.stderr)
-        if team.is_first:
+        if processes.is_main:
             prepare_run(args.out, settings, vocab, args.data)
-        team.wait()
-        with _saving_on_signals(stopping, team.is_first):
+        processes.barrier()
+        with _saving_on_signals(stopping, processes.is_main):
             trainer.fit(sys.stderr, stopping)
     except TrainingFailed as error:
         raise JobFailed(str(error)) from error
     finally:
-        leave_team(team)
-    if trainer.step < settings.train.steps:
-        if team.is_first:
+        leave_processes(processes)
+    if not trainer.is_finished:
+        if processes.is_main:
             sys.stderr.write(f"stopped at step {trainer.step}; run the same command to resume\n")
         return INTERRUPTED
-    if team.is_first:
+    if processes.is_main:
         for best in trainer.best[:1]:
             print(f"best: step {best.step:,}, {best.loss:.4f} nats per subword on validation")
         which = "" if trainer.best else " --checkpoint last"
@@ -142,29 +103,39 @@ def _validation(data: str, settings: "RunSettings") -> "SplitReader | None":
     return None
 
 
+def _initial_weights(args: argparse.Namespace) -> "Weights | None":
+    """Return the best weights of --init-from (the last ones if it was never validated)."""
+    from wikisum.models.training.checkpoints import best_of, choose
+
+    if args.init_from is None:
+        return None
+    return choose(args.init_from, "best" if best_of(args.init_from) else "last").weights
+
+
 def _run_settings(args: argparse.Namespace, vocab_size: int) -> "RunSettings":
     """Preset, then --config, then flags. Raises ValueError for a wrong setting."""
-    from wikisum.models.configs import PRESETS, changed
+    from wikisum.models.settings.run import SourceSettings, TrainSettings, changed
+    from wikisum.models.table import preset, spec_named, spec_of, specs
 
-    preset = args.preset or {"ht": "ht-paper", "ft": "ft-paper", None: "ht-paper"}[args.model]
-    if preset == "tiny" and args.model == "ft":
-        preset = "tiny-ft"
-    if preset not in PRESETS:
-        raise ValueError(f"--preset must be one of {', '.join(PRESETS)}, not {preset!r}")
-    settings = PRESETS[preset]
-    if args.model not in (None, settings.model.model):
-        raise ValueError(f"--preset {preset} is not a preset of --model {args.model}")
+    name = args.preset
+    if name is None:
+        name = next(iter(spec_named(args.model or "ht").presets))
+    settings = preset(name)
+    model = spec_of(settings.model)
+    if args.model not in (None, model.name):
+        raise ValueError(f"--preset {name} is not a preset of --model {args.model}")
     if args.config is not None:
-        settings = changed(settings, _config(args.config))
-    kinds = (type(part) for part in vars(settings).values())
+        settings = changed(settings, _config(args.config, model.name))
+    # models share flags: which settings class declares one does not matter
+    kinds = [*(spec.settings for spec in specs()), SourceSettings, TrainSettings]
     flags = {name: value for kind in kinds for name, value in given(args, kind).items()}
     return changed(settings, {**flags, "vocab_size": vocab_size})
 
 
-def _config(path: Path) -> dict[str, Any]:
+def _config(path: Path, model: str) -> dict[str, Any]:
     """The settings of a TOML or JSON file, each by its name; a run's settings.json is one.
 
-    Raises ValueError naming the file.
+    Raises ValueError naming the file, also if its settings are those of another model.
     """
     if not path.is_file():
         raise FileNotFoundError(f"--config: there is no file {path}")
@@ -175,9 +146,13 @@ def _config(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path}: {error}") from error
     if not isinstance(values, dict):
         raise ValueError(f"{path} must hold an object of settings")
-    values.pop("data", None)  # the folder of a run's dataset is not a setting
+    for other in ("data", "decoding"):  # a run's settings.json has them too
+        values.pop(other, None)
     groups = [v if isinstance(v, dict) else {k: v} for k, v in values.items()]
-    return {name: value for group in groups for name, value in group.items()}
+    found = {name: value for group in groups for name, value in group.items()}
+    if found.pop("model", model) != model:
+        raise ValueError(f"{path} has the settings of another model than {model}")
+    return found
 
 
 @contextlib.contextmanager
@@ -203,17 +178,18 @@ def _saving_on_signals(stopping: "Stopping", is_first: bool) -> Iterator[None]:
 
 def add_train_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `wikisum train summarizer`."""
-    from wikisum.models import configs
+    from wikisum.models.settings.run import SourceSettings, TrainSettings
+    from wikisum.models.table import MODELS, presets
 
     parser.add_argument(
         "--data", required=True, metavar="DIR", help="folder of the dataset, local or remote"
     )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder of the run")
-    parser.add_argument("--model", choices=configs.MODELS, help="flat (ft) or hierarchical (ht)")
+    parser.add_argument("--model", choices=list(MODELS), help="kind of model (default: ht)")
     parser.add_argument(
         "--preset",
-        choices=list(configs.PRESETS),
-        help="where settings start from (default: ft-paper or ht-paper, by --model)",
+        choices=list(presets()),
+        help="where settings start from (default: the first preset of the model)",
     )
     parser.add_argument(
         "--config",
@@ -221,12 +197,35 @@ def add_train_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="settings in TOML or JSON, for example the settings.json of another run",
     )
+    parser.add_argument(
+        "--init-from", type=Path, metavar="RUN", help="start from the best weights of another run"
+    )
     add_device_flag(parser)
     # their defaults depend on the preset
-    model, source, training = map(parser.add_argument_group, ("model", "source", "training"))
-    add_settings(model, configs.ModelSettings, texts=MODEL_TEXTS, show_defaults=False)
-    add_settings(source, configs.SourceSettings, texts=SOURCE_TEXTS, show_defaults=False)
-    add_settings(training, configs.TrainSettings, texts=TRAIN_TEXTS, show_defaults=False)
+    _add_model_flags(parser.add_argument_group("model"))
+    source, training = map(parser.add_argument_group, ("source", "training"))
+    add_settings(source, SourceSettings, show_defaults=False)
+    add_settings(training, TrainSettings, show_defaults=False)
+
+
+def _add_model_flags(group: Any) -> None:
+    """Add a flag for each setting of any model; its help names the models, if not all have it."""
+    from wikisum.models.table import specs
+
+    owners: dict[str, list[str]] = {}
+    for spec in specs():
+        for field in dataclasses.fields(spec.settings):
+            owners.setdefault(field.name, []).append(spec.name)
+    known = {"vocab_size"}  # the dataset's
+    for spec in specs():
+        texts = {
+            field.name: f"{field.metadata['help']} ({', '.join(owners[field.name])})"
+            for field in dataclasses.fields(spec.settings)
+            if "help" in field.metadata and len(owners[field.name]) < len(specs())
+        }
+        own = {field.name for field in dataclasses.fields(spec.settings)} - known
+        add_settings(group, spec.settings, texts=texts, only=own, show_defaults=False)
+        known |= own
 
 
 def bench(args: argparse.Namespace) -> int:

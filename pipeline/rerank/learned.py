@@ -27,13 +27,13 @@ from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.transforms import ReadFiles, RowType, WriteParts
 from wikisum.pipeline.engine.workspace import PartResult, Parts
 from wikisum.pipeline.rerank.shard import WriteRanked
+from wikisum.ranker.runs.files import BEST, VOCAB
 
 if TYPE_CHECKING:
     from wikisum.ranker.learned.score import Scorer
 
 STAGE = "rank"
-VOCAB_FILE = "vocab.model"
-MODEL_FILES = ("best.pt", VOCAB_FILE)  # named here, since `ranker.runs` would load torch
+MODEL_FILES = (BEST, VOCAB)  # the files of a run that are needed to rank
 ARTICLES_PER_CHUNK = 64
 
 Key = tuple[int, int]  # the part and the chunk's number in its shard

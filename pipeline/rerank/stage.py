@@ -19,9 +19,10 @@ from wikisum.pipeline.options import RankSettings
 from wikisum.pipeline.records import EXAMPLE, Example
 from wikisum.pipeline.report.card import CARD
 from wikisum.pipeline.report.report import PAGE, REPORT
-from wikisum.pipeline.rerank.learned import MODEL_FILES, STAGE, VOCAB_FILE, RankShards, local_run
+from wikisum.pipeline.rerank.learned import MODEL_FILES, STAGE, RankShards, local_run
 from wikisum.pipeline.rerank.shard import RankShard, WriteRanked
 from wikisum.ranker.rank import LEARNED, METHODS
+from wikisum.ranker.runs.files import VOCAB
 
 RANK = Stage(
     name=STAGE,
@@ -140,7 +141,7 @@ def _has_ids_of(workspace: Workspace, source: Source) -> bool:
     path = files.join(source.folder, MODEL)
     if not files.exists(path):
         return False
-    run = workspace.work(RUN, VOCAB_FILE)
+    run = workspace.work(RUN, VOCAB)
     with files.open_input(path) as own, files.open_input(run) as learned:
         if own.read() != learned.read():
             return False

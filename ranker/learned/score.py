@@ -13,7 +13,8 @@ from wikisum.ranker.data.ragged import cut, length_batches, ragged
 from wikisum.ranker.learned.batches import Batch, Floats, Pool, collate
 from wikisum.ranker.learned.lstm import Ranker
 from wikisum.ranker.learned.settings import Lengths, RankerSettings
-from wikisum.ranker.runs.checkpoints import BEST, VOCAB, device_of, load_checkpoint, load_vocab
+from wikisum.ranker.runs.checkpoints import device_of, load_checkpoint, load_vocab
+from wikisum.ranker.runs.files import BEST, VOCAB
 
 KIND = "ranker"
 
@@ -67,7 +68,7 @@ class Scorer:
 
     @classmethod
     def load(cls, run: Path, device: str = "auto", threads: int | None = None) -> "Scorer":
-        """The best model of a training run; needs `best.pt` and `vocab.model` of its folder.
+        """Return the best model of a run (its `best.safetensors` and `vocab.model`).
 
         `threads` of this process work on a processor from now on, if that is said.
         Raises FileNotFoundError or ValueError if the folder holds no such run.

@@ -23,16 +23,14 @@ from wikisum.ranker.learned.lstm import Ranker
 from wikisum.ranker.learned.score import KIND, batch_logits
 from wikisum.ranker.learned.settings import FitSettings, RankerSettings
 from wikisum.ranker.learned.validation import RECALLS, Validation, some_groups
-from wikisum.ranker.runs.atomic import write_json, write_whole
+from wikisum.ranker.runs.atomic import atomic_write, write_json
 from wikisum.ranker.runs.checkpoints import (
-    BEST,
-    LAST,
-    SETTINGS,
-    VOCAB,
     device_of,
+    has_checkpoint,
     load_checkpoint,
     save_checkpoint,
 )
+from wikisum.ranker.runs.files import BEST, LAST, SETTINGS, VOCAB
 from wikisum.ranker.runs.progress import ProgressLine, clock
 from wikisum.ranker.runs.training_log import TrainingLog
 
@@ -114,11 +112,11 @@ def train(
     validation = Validation(checked, fit.lengths)
     out.mkdir(parents=True, exist_ok=True)
     _claim(out, model, fit, _identity(vocab, [*groups, *checked]))
-    write_whole(out / VOCAB, lambda file: file.write(vocab))
+    atomic_write(out / VOCAB, lambda file: file.write(vocab))
     state = Fit(model, fit, place)
-    if (out / LAST).is_file():
+    if has_checkpoint(out):
         state.load(out / LAST)
-        to.write(f"ranker    goes on at step {state.step:,} of {out}\n")
+        to.write(f"ranker    resuming at step {state.step:,} of {out}\n")
     parameters = sum(p.numel() for p in state.model.parameters())
     to.write(
         f"ranker    {parameters:,} parameters, {sum(g.rows for g in groups):,} articles, {place}\n"
@@ -139,7 +137,7 @@ def _claim(out: Path, model: RankerSettings, fit: FitSettings, data: str) -> Non
     A run may go on to more steps.
     """
     settings = {"kind": KIND, "model": asdict(model), "fit": asdict(fit), "data": data}
-    if (out / LAST).is_file() and (out / SETTINGS).is_file():
+    if has_checkpoint(out) and (out / SETTINGS).is_file():
         old = json.loads((out / SETTINGS).read_text())
         for name, value in _flat(settings).items():
             if name != "fit.steps" and _flat(old).get(name) != value:

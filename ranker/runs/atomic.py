@@ -1,4 +1,4 @@
-"""Files that are seen whole or not at all."""
+"""Files that appear under their final name only when they are complete."""
 
 import json
 import os
@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 
-def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file beside its place, then put it there; an older one stays whole until then."""
-    beside = path.with_name(f".{path.name}.tmp")
+def atomic_write(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a temporary file beside `path`, then rename it; an older file stays until then."""
+    temporary = path.with_name(f".{path.name}.tmp")
     try:
-        with beside.open("wb") as file:
+        with temporary.open("wb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
+        temporary.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a value as readable JSON."""
+    """Write a value as indented JSON."""
     text = json.dumps(value, indent=2) + "\n"
-    write_whole(path, lambda file: file.write(text.encode()))
+    atomic_write(path, lambda file: file.write(text.encode()))

@@ -1,69 +1,121 @@
-"""The folder of a training run: what is in it, written so that nothing half-written is seen.
+"""Checkpoints of training runs, rankers' and summarizers': safetensors files, never half-written.
 
-A run is of a kind, `ranker` or `summarizer`; a folder of the other kind is told apart.
+A checkpoint holds tensors under dotted names (`model.embedding.weight`) and, as JSON in the file's
+metadata, everything else. Nothing is unpickled.
 """
 
-import pickle
+import json
 from pathlib import Path
 from typing import Any
-from zipfile import is_zipfile
 
 import sentencepiece
 import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
 
 from wikisum.ranker.data.vocab import load_model
-from wikisum.ranker.runs.atomic import write_whole
+from wikisum.ranker.runs.atomic import atomic_write
+from wikisum.ranker.runs.files import LAST
 
-SETTINGS = "settings.json"
-VOCAB = "vocab.model"
-LOG = "log.jsonl"
-LAST, BEST = "last.pt", "best.pt"
+_OLD_SUFFIX = ".pt"  # of earlier versions, which pickled
+_TENSOR, _ITEMS = "__tensor__", "__items__"
 
 
 def save_checkpoint(path: Path, kind: str, state: dict[str, Any]) -> None:
-    """Write tensors and plain values as a checkpoint of a run of that kind.
+    """Write a checkpoint of a run of a kind, `ranker` or `summarizer`.
 
-    Raises OSError naming the file if the disk is full.
+    `state` nests dictionaries and lists of tensors and plain values. Raises OSError naming the
+    file if it cannot be written.
     """
+    tensors: dict[str, Tensor] = {}
+    values = json.dumps(_without_tensors(state, "", tensors))
+    metadata = {"kind": kind, "values": values}
     try:
-        write_whole(path, lambda file: torch.save({"kind": kind, **state}, file))
-    except RuntimeError as error:  # torch speaks so of a file that takes no more
-        raise OSError(f"{path} could not be written: {error.__context__ or error}") from error
+        atomic_write(path, lambda file: save_file(tensors, file.name, metadata))
+    except (OSError, SafetensorError) as error:
+        raise OSError(f"{path} could not be written: {error}") from error
 
 
 def load_checkpoint(path: Path, kind: str, device: torch.device) -> dict[str, Any]:
-    """What `save_checkpoint` wrote.
+    """Return what `save_checkpoint` wrote.
 
-    Raises FileNotFoundError if the file is absent, ValueError if it is no such file or one of
-    another kind.
+    Raises FileNotFoundError if the file does not exist, ValueError if it is damaged or belongs to
+    a run of another kind or of a version that still wrote pickled files.
     """
     if not path.is_file():
+        check_not_old(path)
         raise FileNotFoundError(f"{path.parent} holds no run of a {kind}: no {path.name}")
-    if not is_zipfile(path):
-        raise ValueError(f"{path} is no checkpoint")
     try:
-        state = torch.load(path, map_location=device, weights_only=True)
-    except (RuntimeError, pickle.UnpicklingError) as error:
-        raise ValueError(f"{path} is no checkpoint") from error
-    found = state.get("kind") if isinstance(state, dict) else None
-    if found != kind:
-        raise ValueError(f"{path} is a checkpoint of a {found or 'stranger'}, not of a {kind}")
-    del state["kind"]
-    return dict(state)
+        with safe_open(path, framework="pt", device=str(device)) as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(f"{path} is not a checkpoint: {error}") from error
+    if metadata.get("kind") != kind:
+        found = metadata.get("kind", "different program")
+        raise ValueError(f"{path} is a checkpoint of a {found}, not of a {kind}")
+    state: dict[str, Any] = _with_tensors(json.loads(metadata["values"]), tensors)
+    return state
+
+
+def check_not_old(path: Path) -> None:
+    """Raise ValueError if an earlier version wrote this checkpoint in its own format."""
+    old = path.with_suffix(_OLD_SUFFIX)
+    if old.is_file():
+        raise ValueError(f"{old} was written by an earlier version and cannot be read: train anew")
+
+
+def has_checkpoint(run: Path) -> bool:
+    """Whether a run can be resumed. Raises ValueError if an earlier version wrote it."""
+    if (run / LAST).is_file():
+        return True
+    check_not_old(run / LAST)
+    return False
+
+
+def _without_tensors(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
+    """Return the value as JSON; its tensors go to `tensors` and leave their names behind."""
+    if isinstance(value, Tensor):
+        own = value.detach().contiguous()
+        # safetensors refuses tensors that share memory, such as tied weights
+        is_shared = any(own.data_ptr() == t.data_ptr() for t in tensors.values() if t.numel())
+        tensors[name] = own.clone() if is_shared else own
+        return {_TENSOR: name}
+    if isinstance(value, dict):
+        items = [(k, _without_tensors(v, f"{name}.{k}".lstrip("."), tensors))
+                 for k, v in value.items()]  # fmt: skip
+        # JSON has string keys only; an optimizer's state has numbers
+        return dict(items) if all(isinstance(k, str) for k in value) else {_ITEMS: items}
+    if isinstance(value, list | tuple):
+        return [_without_tensors(v, f"{name}.{i}", tensors) for i, v in enumerate(value)]
+    return value
+
+
+def _with_tensors(value: Any, tensors: dict[str, Tensor]) -> Any:
+    """Undo `_without_tensors`."""
+    if isinstance(value, dict):
+        if _TENSOR in value:
+            return tensors[value[_TENSOR]]
+        items = value.get(_ITEMS, value.items())
+        return {key: _with_tensors(v, tensors) for key, v in items}
+    if isinstance(value, list):
+        return [_with_tensors(v, tensors) for v in value]
+    return value
 
 
 def load_vocab(path: Path) -> sentencepiece.SentencePieceProcessor:
-    """A SentencePiece model, ready. Raises FileNotFoundError or ValueError."""
+    """Return the SentencePiece model in a file. Raises FileNotFoundError or ValueError."""
     if not path.is_file():
         raise FileNotFoundError(f"no such vocabulary: {path}")
     return load_model(path.read_bytes(), str(path))
 
 
 def device_of(name: str) -> torch.device:
-    """`auto` (a GPU if there is one), `cpu` or `cuda`. Raises ValueError for what is not there."""
+    """Return the device `auto` (a GPU if there is one), `cpu` or `cuda`. Raises ValueError."""
     if name not in ("auto", "cpu", "cuda"):
         raise ValueError(f"device must be auto, cpu or cuda, not {name!r}")
     if name == "cuda" and not torch.cuda.is_available():
-        raise ValueError("device cuda: no GPU is to be seen here")
+        raise ValueError("device cuda: CUDA is not available")
     has_gpu = name != "cpu" and torch.cuda.is_available()
     return torch.device("cuda" if has_gpu else "cpu")

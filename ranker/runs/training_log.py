@@ -6,8 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from wikisum.ranker.runs.atomic import write_whole
-from wikisum.ranker.runs.checkpoints import LOG
+from wikisum.ranker.runs.atomic import atomic_write
+from wikisum.ranker.runs.files import LOG
 
 
 def read_log(run: Path) -> list[dict[str, Any]]:
@@ -25,7 +25,7 @@ class TrainingLog:
 
     def __init__(self, run: Path, step: int) -> None:
         kept = [row for row in read_log(run) if row["step"] <= step]
-        write_whole(run / LOG, lambda file: file.writelines(map(_line, kept)))
+        atomic_write(run / LOG, lambda file: file.writelines(map(_line, kept)))
         self._file = (run / LOG).open("ab")
         self._board = _board(run, step)
 

@@ -5,13 +5,20 @@ import pytest
 import torch
 
 from benchmarks.topics import TopicSettings, write_topics
-from wikisum.models.configs import ModelSettings, RunSettings, SourceSettings, TrainSettings
+from wikisum.models.network.flat_transformer import FlatSettings
+from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
 from wikisum.models.network.packing import pack
-from wikisum.models.network.summarizer import Summarizer
+from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
+from wikisum.models.table import build
 
-SMALL = ModelSettings(
-    vocab_size=50, width=16, feedforward=32, heads=4, layers="LG", decoder_layers=2, dropout=0.0
-)
+SHAPE = {
+    "vocab_size": 50, "width": 16, "feedforward": 32, "heads": 4, "decoder_layers": 2,
+    "dropout": 0.0,
+}  # fmt: skip
+SMALL = {
+    "ht": HierarchicalSettings(**SHAPE, layers="LG"),
+    "ft": FlatSettings(**SHAPE, encoder_layers=1),
+}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -29,10 +36,16 @@ def topics(tmp_path_factory):
 
 
 @pytest.fixture
+def small():
+    """Settings of a small model of each kind."""
+    return SMALL
+
+
+@pytest.fixture
 def run_settings():
     """A model and training small enough for seconds."""
     return RunSettings(
-        dataclasses.replace(SMALL, vocab_size=600, dropout=0.1),
+        dataclasses.replace(SMALL["ht"], vocab_size=600, dropout=0.1),
         SourceSettings(source_tokens=200, lead_tokens=40),
         TrainSettings(
             steps=8, batch_tokens=800, update_batches=2, peak_learning_rate=1e-2,
@@ -45,9 +58,9 @@ def run_settings():
 def make_model():
     """A model in which every parameter counts: zeros and ones are moved too."""
 
-    def make(**changes):
+    def make(name="ht", **changes):
         torch.manual_seed(1)
-        model = Summarizer(dataclasses.replace(SMALL, **changes)).eval()
+        model = build(dataclasses.replace(SMALL[name], **changes)).eval()
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter += 0.05 * torch.randn_like(parameter)

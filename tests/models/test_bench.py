@@ -5,17 +5,19 @@ import pytest
 import torch
 
 from wikisum.models import bench
-from wikisum.models.bench import BenchSettings, costs, drawn_batch
+from wikisum.models.bench import BenchSettings, costs, drawn_batch, training_flops
+from wikisum.models.sources import FLAT, HIERARCHICAL
 from wikisum.pipeline.cli import main
 
 SMALL = BenchSettings(("tiny", "tiny-ft"), 300, 120, 50, 10, 2, 2, 1)
 
 
 def test_examples_have_the_lengths_of_the_setting():
-    batch = drawn_batch(SMALL, "ht", 2)
-    assert batch.source.is_token_MT.sum(1).tolist() == [50, 50, 20] * 2
+    batch = drawn_batch(SMALL, HIERARCHICAL, 2)
+    # the title and its separator stand before the first paragraph
+    assert batch.source.is_token_MT.sum(1).tolist() == [52, 50, 18] * 2
     assert batch.label_slot_Y.numel() == 2 * 11
-    assert drawn_batch(SMALL, "ft", 2).source.is_token_MT.sum(1).tolist() == [120] * 2
+    assert drawn_batch(SMALL, FLAT, 2).source.is_token_MT.sum(1).tolist() == [120] * 2
 
 
 def test_every_model_has_a_row():
@@ -24,6 +26,17 @@ def test_every_model_has_a_row():
     for row in rows:
         assert row.examples == 2
         assert min(row[1:]) > 0
+
+
+def test_operations_are_those_of_the_products(make_model):
+    """Of a model with one encoder and one decoder layer, by hand; 2 per multiplication."""
+    model = make_model("ft", decoder_layers=1)
+    batch = drawn_batch(BenchSettings((), 50, 9, 4, 5, 1, 1, 1), FLAT, 1)
+    W, F, V, N, Y = 16, 32, 50, 9, 6
+    encoder = 4 * N * W * W + 2 * N * N * W + 2 * N * W * F
+    cross = 2 * Y * W * W + 2 * N * W * W + 2 * Y * N * W
+    decoder = 4 * Y * W * W + 2 * Y * Y * W + cross + 2 * Y * W * F
+    assert training_flops(model, batch) == 3 * 2 * (encoder + decoder + Y * W * V)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 SHAPE = [
     "--model", "ht", "--width", "16", "--feedforward", "32", "--heads", "2", "--layers", "LG",
@@ -52,10 +53,7 @@ def test_compiled_layers_learn_alike_and_go_on_to_the_digit(topics, tmp_path):
     plain, whole, parts = (losses(tmp_path / out) for out in ("plain", "whole", "parts"))
     assert whole == pytest.approx(plain, rel=1e-4)
     assert parts == whole
-    one, other = (
-        torch.load(tmp_path / out / "last.pt", weights_only=True)["model"]
-        for out in ("whole", "parts")
-    )
+    one, other = (load_file(tmp_path / out / "last.safetensors") for out in ("whole", "parts"))
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 

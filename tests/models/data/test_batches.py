@@ -5,13 +5,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from wikisum.models.configs import ModelSettings, SourceSettings
 from wikisum.models.data import batches
 from wikisum.models.data.batches import SplitReader
+from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
+from wikisum.models.settings.run import SourceSettings
 from wikisum.ranker.data.shards import split_shards
 from wikisum.ranker.data.vocab import END_OF_TITLE, UNKNOWN
 
-HT = ModelSettings()
+HT = HierarchicalSettings()
 SOURCE = SourceSettings(source_tokens=150, max_paragraphs=4, lead_tokens=20)
 
 
@@ -66,7 +67,7 @@ def test_graphs_come_with_the_paragraphs_that_were_kept(count, tokens, size, top
 
     edited(topics, tmp_path, change)
     source = SourceSettings(count, paragraph_tokens=3, source_tokens=tokens)
-    model = ModelSettings(graph="similarity")
+    model = HierarchicalSettings(graph="similarity")
     reader = SplitReader(split_shards(str(tmp_path), "train"), model, source)
     graphs = reader.batch(np.array([2, 0])).source.graph_BPP.numpy()
     expected = np.zeros((size, size))

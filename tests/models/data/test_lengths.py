@@ -4,20 +4,21 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from wikisum.models.configs import ModelSettings, SourceSettings
 from wikisum.models.data.batches import SplitReader
-from wikisum.models.data.lengths import kept_lengths
-from wikisum.models.distributed import Team
+from wikisum.models.data.lengths import cached_lengths
+from wikisum.models.distributed import ProcessGroup
+from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
+from wikisum.models.settings.run import SourceSettings
 from wikisum.ranker.data.shards import split_shards
 
-ALONE = Team(0, 1, None)
+ALONE = ProcessGroup(0, 1, None)
 
 
 @pytest.fixture
 def reader(topics):
     def make(**changes):
         return SplitReader(
-            split_shards(str(topics), "train"), ModelSettings(), SourceSettings(**changes)
+            split_shards(str(topics), "train"), HierarchicalSettings(), SourceSettings(**changes)
         )
 
     return make
@@ -30,16 +31,16 @@ def assert_same(one, other):
 def test_lengths_are_read_once(reader, tmp_path, monkeypatch):
     cache = tmp_path / "lengths.npz"
     made = reader()
-    first = kept_lengths(made, cache, ALONE, io.StringIO())
+    first = cached_lengths(made, cache, ALONE, io.StringIO())
     assert_same(first, made.lengths())
     monkeypatch.setattr(SplitReader, "lengths_of", None)
-    assert_same(kept_lengths(reader(), cache, ALONE, io.StringIO()), first)
+    assert_same(cached_lengths(reader(), cache, ALONE, io.StringIO()), first)
 
 
 def test_lengths_of_another_cut_are_read_again(reader, tmp_path):
     cache = tmp_path / "lengths.npz"
-    kept_lengths(reader(), cache, ALONE, io.StringIO())
-    cut = kept_lengths(reader(source_tokens=40), cache, ALONE, io.StringIO())
+    cached_lengths(reader(), cache, ALONE, io.StringIO())
+    cut = cached_lengths(reader(source_tokens=40), cache, ALONE, io.StringIO())
     assert cut.source.max() == 40
 
 
@@ -47,7 +48,7 @@ def test_a_file_that_is_none_of_ours_is_written_anew(reader, tmp_path):
     cache = tmp_path / "lengths.npz"
     for junk in (b"", b"PK junk", b"x" * 100):
         cache.write_bytes(junk)
-        assert_same(kept_lengths(reader(), cache, ALONE, io.StringIO()), reader().lengths())
+        assert_same(cached_lengths(reader(), cache, ALONE, io.StringIO()), reader().lengths())
 
 
 class TwoProcesses(NamedTuple):
@@ -56,17 +57,17 @@ class TwoProcesses(NamedTuple):
     other: SplitReader
     rank: int = 0
     size: int = 2
-    is_first: bool = True
+    is_main: bool = True
 
-    def told_by_first(self, value):
+    def broadcast(self, value):
         return value
 
-    def gathered(self, value):
+    def all_gather(self, value):
         rest = range(1, len(self.other.groups), 2)
         assert sorted(value) == [*range(0, len(self.other.groups), 2)]
         return [value, {number: self.other.lengths_of(number) for number in rest}]
 
 
 def test_each_process_reads_its_part(reader, tmp_path):
-    found = kept_lengths(reader(), tmp_path / "l.npz", TwoProcesses(reader()), io.StringIO())
+    found = cached_lengths(reader(), tmp_path / "l.npz", TwoProcesses(reader()), io.StringIO())
     assert_same(found, reader().lengths())

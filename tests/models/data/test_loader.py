@@ -10,9 +10,10 @@ import psutil
 import pytest
 import torch
 
-from wikisum.models.configs import ModelSettings, SourceSettings
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.data.loader import Loader
+from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
+from wikisum.models.settings.run import SourceSettings
 from wikisum.ranker.data.shards import split_shards
 
 CPU = torch.device("cpu")
@@ -20,7 +21,7 @@ CPU = torch.device("cpu")
 
 @pytest.fixture
 def reader(topics):
-    return SplitReader(split_shards(str(topics), "train"), ModelSettings(), SourceSettings())
+    return SplitReader(split_shards(str(topics), "train"), HierarchicalSettings(), SourceSettings())
 
 
 class Broken:
@@ -62,13 +63,14 @@ import sys, time, itertools
 import numpy as np
 import torch
 from wikisum.models.data.batches import SplitReader
-from wikisum.models.configs import ModelSettings, SourceSettings
+from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
+from wikisum.models.settings.run import SourceSettings
 from wikisum.models.data.loader import Loader
 from wikisum.ranker.data.shards import split_shards
 
 if __name__ == "__main__":
     shards = split_shards(sys.argv[1], "train")
-    reader = SplitReader(shards, ModelSettings(), SourceSettings())
+    reader = SplitReader(shards, HierarchicalSettings(), SourceSettings())
     loader = Loader(reader, 1, torch.device("cpu"))
     next(loader.load(np.array([i % 9]) for i in itertools.count()))
     print("ready", flush=True)

@@ -5,19 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikisum.models.configs import TrainSettings
 from wikisum.models.data import plan
 from wikisum.models.data.plan import (
+    Cursor,
     Lengths,
-    Place,
     batches_from,
-    batches_in_turn,
     epoch_batches,
     pools_of,
+    sequential_batches,
     token_batches,
 )
-from wikisum.models.distributed import Team
-from wikisum.models.training.train import updates
+from wikisum.models.distributed import ProcessGroup
+from wikisum.models.settings.run import TrainSettings
+from wikisum.models.training.updates import updates
 
 
 @pytest.fixture
@@ -46,11 +46,11 @@ def test_seed_and_epoch_decide_the_order(lengths):
 
 def test_epochs_follow_each_other(lengths):
     first, second = (epoch_batches(lengths, 400, 1, epoch) for epoch in range(2))
-    found = islice(batches_from(lengths, 400, 1, Place()), len(first) + len(second))
+    found = islice(batches_from(lengths, 400, 1, Cursor()), len(first) + len(second))
     places, batches = zip(*found, strict=True)
     for batch, expected in zip(batches, [*first, *second], strict=True):
         assert batch.tolist() == expected.tolist()
-    assert places[-1] == Place(1, len(second))
+    assert places[-1] == Cursor(1, len(second))
 
 
 def test_batches_are_of_like_lengths_and_come_in_no_order_of_length(lengths):
@@ -71,7 +71,7 @@ def test_long_leads_keep_to_the_budget_too(lengths):
 
 
 def test_a_pass_in_turn_reads_each_row_group_once(lengths):
-    batches = batches_in_turn(lengths, 400)
+    batches = sequential_batches(lengths, 400)
     assert sorted(np.concatenate(batches).tolist()) == list(range(len(lengths.source)))
     assert all(len(b) * lengths.source[b].max() <= 400 for b in batches)
     ends = np.cumsum(lengths.group_rows)
@@ -91,9 +91,9 @@ def test_batches_keep_to_the_budget_in_order(lengths, budget):
 
 
 def test_going_on_gives_what_an_undisturbed_run_gives(lengths):
-    whole = list(islice(batches_from(lengths, 400, 1, Place()), 200))
+    whole = list(islice(batches_from(lengths, 400, 1, Cursor()), 200))
     for stop in (0, 1, 57, 199):
-        place = whole[stop - 1][0] if stop else Place()
+        place = whole[stop - 1][0] if stop else Cursor()
         rest = islice(batches_from(lengths, 400, 1, place), 200 - stop)
         for (place_a, a), (place_b, b) in zip(whole[stop:], rest, strict=True):
             assert place_a == place_b
@@ -105,15 +105,16 @@ def test_any_number_of_processes_takes_the_same_updates(lengths, size):
     settings = TrainSettings(batch_tokens=400, update_batches=4)
 
     def taken(size):
-        teams = [Team(rank, size, None) for rank in range(size)]
-        plans = [updates(lengths, settings, Place(), 0, team) for team in teams]
+        process_groups = [ProcessGroup(rank, size, None) for rank in range(size)]
+        plans = [updates(lengths, settings, Cursor(), 0, processes) for processes in process_groups]
         for parts in islice(zip(*plans, strict=True), 40):
             numbered = sorted((n, b.tolist()) for part in parts for n, b in part.batches)
-            yield numbered, {part.target_tokens for part in parts}
+            yield numbered, {part.cursor for part in parts}
 
-    for (batches, tokens), (alone, alone_tokens) in zip(taken(size), taken(1), strict=True):
+    for (batches, cursors), (alone, alone_cursors) in zip(taken(size), taken(1), strict=True):
         assert batches == alone
-        assert tokens == alone_tokens == {sum(lengths.target[e] for _, b in batches for e in b)}
+        assert len(cursors) == 1
+        assert cursors == alone_cursors
 
 
 def test_each_of_two_processes_reads_its_own_row_groups(lengths):

@@ -6,7 +6,7 @@ import torch
 from wikisum.models.decoding.beam import beam_search
 from wikisum.models.decoding.blocking import NEVER_WRITTEN, Blocker
 from wikisum.models.decoding.sampling import likely, sample
-from wikisum.models.decoding.settings import SearchSettings
+from wikisum.models.settings.decoding import DecodingSettings
 
 BEGIN, END, COMMA = 2, 3, 11
 
@@ -29,7 +29,7 @@ def plain_search(model, source, settings, commas=frozenset()):
             if tokens[-1] == END and place >= settings.beam:
                 continue
             if tokens[-1] == END:
-                score = log / settings.normaliser(len(tokens) - 1)
+                score = log / settings.normalizer(len(tokens) - 1)
                 if best is None or score > best[0]:
                     best = score, log, tokens[1:-1]
             elif len(living) < settings.beam:
@@ -97,7 +97,7 @@ def peaked(make_peaked):
 @torch.no_grad()
 def test_agrees_with_the_plain_search(name, end_bias, make_peaked, make_source):
     peaked = make_peaked(end_bias)
-    settings = SearchSettings(**{"max_tokens": 12, **SEARCHES[name]})
+    settings = DecodingSettings(**{"max_tokens": 12, **SEARCHES[name]})
     commas = frozenset({COMMA})
     lengths = [[5, 3, 1], [4], [7, 7], [1, 2, 3, 4], [2]]
     together = beam_search(peaked, make_source(*lengths), settings, commas)
@@ -124,7 +124,7 @@ def test_the_examples_of_a_batch_end_each_at_its_own_time(make_peaked, make_sour
 
     monkeypatch.setattr(peaked, "step", counting)
     source = make_source([5, 3, 1], [4], [7, 7], [1, 2, 3, 4], [2])
-    found = beam_search(peaked, source, SearchSettings(beam=1, max_tokens=12))
+    found = beam_search(peaked, source, DecodingSettings(beam=1, max_tokens=12))
     assert len({len(f.tokens) for f in found}) > 2
     assert sizes[0] == 5
     assert sizes == sorted(sizes, reverse=True)
@@ -132,9 +132,9 @@ def test_the_examples_of_a_batch_end_each_at_its_own_time(make_peaked, make_sour
 
 
 def test_normalisers():
-    assert SearchSettings(alpha=0.4).normaliser(7) == pytest.approx(2**0.4)
-    assert SearchSettings(penalty="average").normaliser(7) == 7
-    assert SearchSettings(penalty="none").normaliser(7) == 1
+    assert DecodingSettings(alpha=0.4).normalizer(7) == pytest.approx(2**0.4)
+    assert DecodingSettings(penalty="average").normalizer(7) == 7
+    assert DecodingSettings(penalty="none").normalizer(7) == 1
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_normalisers():
 )
 def test_what_may_not_come(written, settings, forbidden):
     log = torch.zeros(1, 1, 20)
-    blocker = Blocker(SearchSettings(**settings), {COMMA}, torch.device("cpu"))
+    blocker = Blocker(DecodingSettings(**settings), {COMMA}, torch.device("cpu"))
     blocker.blocked(log, torch.tensor([[[BEGIN, *written]]]))
     found = {t for t in range(20) if log[0, 0, t] == -math.inf}
     assert found == forbidden | set(NEVER_WRITTEN)
@@ -168,14 +168,14 @@ def test_what_may_not_come(written, settings, forbidden):
 )  # fmt: skip
 def test_a_wrong_setting_is_named(flags, message):
     with pytest.raises(ValueError, match=message):
-        SearchSettings(**flags)
+        DecodingSettings(**flags)
 
 
 def test_the_likeliest_token_drawn_each_time_is_greedy_search(make_peaked, make_source):
     peaked = make_peaked(8.5)
     source = make_source([5, 3, 1], [4], [7, 7])
-    drawn = sample(peaked, source, SearchSettings(sample=True, top_k=1, max_tokens=9))
-    greedy = beam_search(peaked, source, SearchSettings(beam=1, penalty="average", max_tokens=9))
+    drawn = sample(peaked, source, DecodingSettings(sample=True, top_k=1, max_tokens=9))
+    greedy = beam_search(peaked, source, DecodingSettings(beam=1, penalty="average", max_tokens=9))
     assert [f.tokens for f in drawn] == [f.tokens for f in greedy]
     assert len({len(f.tokens) for f in drawn}) > 1
     for a, b in zip(drawn, greedy, strict=True):
@@ -187,7 +187,7 @@ def test_draws_hang_on_the_seed(peaked, make_source):
     source = make_source([5, 3, 1], [4], [7, 7])
 
     def drawn(seed, first=0):
-        settings = SearchSettings(sample=True, seed=seed, max_tokens=20, temperature=3.0)
+        settings = DecodingSettings(sample=True, seed=seed, max_tokens=20, temperature=3.0)
         return [f.tokens for f in sample(peaked, source, settings, first_draw=first)]
 
     assert drawn(1) == drawn(1)
@@ -197,8 +197,8 @@ def test_draws_hang_on_the_seed(peaked, make_source):
 
 def test_what_is_drawn_from():
     log = torch.tensor([[0.1, 0.5, 0.15, 0.25]]).log()
-    assert (likely(log, SearchSettings(top_k=2)) > 0).tolist() == [[False, True, False, True]]
-    assert (likely(log, SearchSettings(top_p=0.7)) > 0).tolist() == [[False, True, False, True]]
-    assert (likely(log, SearchSettings(top_p=0.4)) > 0).tolist() == [[False, True, False, False]]
-    warm = likely(log, SearchSettings(temperature=100.0))
+    assert (likely(log, DecodingSettings(top_k=2)) > 0).tolist() == [[False, True, False, True]]
+    assert (likely(log, DecodingSettings(top_p=0.7)) > 0).tolist() == [[False, True, False, True]]
+    assert (likely(log, DecodingSettings(top_p=0.4)) > 0).tolist() == [[False, True, False, False]]
+    warm = likely(log, DecodingSettings(temperature=100.0))
     torch.testing.assert_close(warm, torch.full((1, 4), 0.25), atol=0.01, rtol=0)

@@ -10,16 +10,26 @@ import torch
 
 from wikisum.graphs.edges import Edges
 from wikisum.graphs.entities import recogniser
-from wikisum.models.configs import SourceSettings, changed
 from wikisum.models.data.batches import SplitReader
-from wikisum.models.decoding.settings import Found, SearchSettings
-from wikisum.models.decoding.summarize import Job, job_key, load, own_summary, split_rows, summaries
+from wikisum.models.decoding.hypothesis import Hypothesis
+from wikisum.models.decoding.summarize import (
+    SummaryJob,
+    job_key,
+    load_run,
+    own_summary,
+    split_rows,
+    summaries,
+)
 from wikisum.models.decoding.write_summaries import write_summaries
-from wikisum.models.distributed import Team
+from wikisum.models.distributed import ProcessGroup
+from wikisum.models.settings.decoding import DecodingSettings
+from wikisum.models.settings.run import SourceSettings, changed
+from wikisum.models.table import preset
 from wikisum.models.training.checkpoints import prepare_run
 from wikisum.models.training.train import Stopping, Trainer
 from wikisum.pipeline.cli import main
 from wikisum.ranker.data.shards import split_shards
+from wikisum.ranker.runs.checkpoints import load_checkpoint, save_checkpoint
 
 CPU = torch.device("cpu")
 
@@ -28,20 +38,24 @@ CPU = torch.device("cpu")
 def runs(topics, tmp_path_factory):
     """A flat and two hierarchical runs, one with a graph, hardly trained."""
     folder = tmp_path_factory.mktemp("runs")
-    from wikisum.models.configs import PRESETS
-
     graph = {"graph": "similarity", "graph_head": 0}
-    for name, preset, more in (("ht", "tiny", {}), ("ft", "tiny-ft", {}), ("graph", "tiny", graph)):
+    for name, base, more in (
+        ("ht", "tiny", {}),
+        ("ft", "tiny-ft", {}),
+        ("graph", "tiny", graph),
+    ):
         changes = {"width": 16, "feedforward": 32, "vocab_size": 600, "steps": 4,
                    "validate_every": 2, "batch_tokens": 1_000, "warmup_steps": 2}  # fmt: skip
-        settings = changed(PRESETS[preset], changes | more)
+        settings = changed(preset(base), changes | more)
         readers = [
             SplitReader(split_shards(str(topics), split), settings.model, settings.source)
             for split in ("train", "validation")
         ]
         vocab = (topics / "vocab" / "wikisum.model").read_bytes()
         prepare_run(folder / name, settings, vocab, str(topics))
-        Trainer(folder / name, settings, *readers, Team(0, 1, CPU)).fit(io.StringIO(), Stopping())
+        Trainer(folder / name, settings, *readers, ProcessGroup(0, 1, CPU)).fit(
+            io.StringIO(), Stopping()
+        )
     return folder
 
 
@@ -50,14 +64,14 @@ def make_job(topics):
     def make(loaded, **search):
         settings = loaded.chosen.settings
         reader = SplitReader(split_shards(str(topics), "test"), settings.model, settings.source)
-        return Job(reader, SearchSettings(max_tokens=8, **search), 1_000)
+        return SummaryJob(reader, DecodingSettings(max_tokens=8, **search), 1_000)
 
     return make
 
 
 @pytest.mark.parametrize("model", ["ht", "ft"])
 def test_rows_say_all_of_their_examples(model, runs, topics, make_job):
-    loaded = load(runs / model, "best", CPU)
+    loaded = load_run(runs / model, "best", CPU)
     job = make_job(loaded, beam=2)
     rows = list(split_rows(loaded, job))
     table = pq.read_table(topics / "examples" / "test-00000-of-00001.parquet").to_pylist()
@@ -69,7 +83,7 @@ def test_rows_say_all_of_their_examples(model, runs, topics, make_job):
         assert sum(p.attention for p in row.paragraphs) == pytest.approx(1, abs=1e-4)
         assert row.lead_tokens == len(example["lead_ids"]) + 1
         assert row.log_prob < 0
-        assert row.score == pytest.approx(row.log_prob / job.search.normaliser(row.tokens))
+        assert row.score == pytest.approx(row.log_prob / job.decoding.normalizer(row.tokens))
         assert (row.model, row.run) == (model, loaded.chosen.fingerprint)
         assert row.settings["checkpoint"] == loaded.chosen.name
         assert row.settings["source_tokens"] == 600
@@ -77,22 +91,24 @@ def test_rows_say_all_of_their_examples(model, runs, topics, make_job):
 
 
 def test_a_leads_probability_is_that_of_its_tokens(runs, make_job):
-    loaded = load(runs / "ht", "best", CPU)
+    loaded = load_run(runs / "ht", "best", CPU)
     job = make_job(loaded, beam=1)
     row = next(split_rows(loaded, job))
     batch = job.reader.batch(torch.tensor([0]).numpy())
-    logits = loaded.model.logits(loaded.model(batch.source, batch.target_BS))
+    logits = loaded.model.logits(
+        loaded.model.decode(batch.target_BS, loaded.model.encode(batch.source))
+    )
     loss = torch.nn.functional.cross_entropy(logits[0], batch.label_BS[0], reduction="sum")
     assert row.lead_log_prob == pytest.approx(-loss.item(), rel=1e-4)
 
 
 def test_rows_from_a_row_group_on_are_those_of_the_whole(runs, topics, tmp_path):
-    loaded = load(runs / "ht", "best", CPU)
+    loaded = load_run(runs / "ht", "best", CPU)
     settings = loaded.chosen.settings
     path = tmp_path / "test-00000-of-00001.parquet"
     pq.write_table(pq.read_table(topics / "examples" / path.name), path, row_group_size=23)
     reader = SplitReader(split_shards(str(tmp_path), "test"), settings.model, settings.source)
-    job = Job(reader, SearchSettings(beam=1, max_tokens=8), 1_000)
+    job = SummaryJob(reader, DecodingSettings(beam=1, max_tokens=8), 1_000)
     whole = list(split_rows(loaded, job))
     assert [g.rows for g in reader.groups] == [23, 23, 14]
     assert list(split_rows(loaded, job, 1)) == whole[23:]
@@ -100,7 +116,7 @@ def test_rows_from_a_row_group_on_are_those_of_the_whole(runs, topics, tmp_path)
 
 
 def test_batches_do_not_change_summaries(runs, make_job):
-    loaded = load(runs / "ht", "best", CPU)
+    loaded = load_run(runs / "ht", "best", CPU)
     job = make_job(loaded, beam=3)
     alone = list(split_rows(loaded, job._replace(batch_tokens=1)))
     together = list(split_rows(loaded, job._replace(batch_tokens=5_000)))
@@ -110,15 +126,15 @@ def test_batches_do_not_change_summaries(runs, make_job):
 @pytest.mark.parametrize("model", ["ht", "ft"])
 def test_attention_is_that_of_what_was_written(model, runs, make_job, monkeypatch):
     """Summaries of other lengths in the batch change nothing."""
-    loaded = load(runs / model, "best", CPU)
+    loaded = load_run(runs / model, "best", CPU)
     job = make_job(loaded)
     written = [[20, 30, 40, 50, 60], [7], [9, 8]]
 
     def attention_of(rows):
-        found = [Found(written[row], -1.0, -1.0) for row in rows]
+        found = [Hypothesis(written[row], -1.0, -1.0) for row in rows]
         monkeypatch.setattr("wikisum.models.decoding.summarize.beam_search", lambda *_: found)
         return [
-            w.attention for w in summaries(loaded, job.reader.batch(np.array(rows)), job.search)
+            w.attention for w in summaries(loaded, job.reader.batch(np.array(rows)), job.decoding)
         ]
 
     for row, together in enumerate(attention_of([0, 1, 2])):
@@ -128,7 +144,7 @@ def test_attention_is_that_of_what_was_written(model, runs, make_job, monkeypatc
 
 @pytest.mark.parametrize("name", ["s.jsonl", "s.parquet"])
 def test_a_killed_run_goes_on_to_the_same_file(name, runs, make_job, tmp_path):
-    loaded = load(runs / "ht", "best", CPU)
+    loaded = load_run(runs / "ht", "best", CPU)
     job = make_job(loaded, beam=1)
     rows = list(split_rows(loaded, job))
     groups = [30, len(rows) - 30]  # as if the split had two row groups
@@ -159,7 +175,7 @@ def test_a_killed_run_goes_on_to_the_same_file(name, runs, make_job, tmp_path):
 
 
 def test_a_row_that_was_cut_off_is_written_again(runs, make_job, tmp_path):
-    loaded = load(runs / "ht", "best", CPU)
+    loaded = load_run(runs / "ht", "best", CPU)
     rows = list(split_rows(loaded, make_job(loaded, beam=1)))[:6]
     asked = []
 
@@ -180,11 +196,11 @@ def test_a_row_that_was_cut_off_is_written_again(runs, make_job, tmp_path):
 
 
 def test_the_key_changes_with_what_decides_the_rows(runs, make_job, topics, tmp_path):
-    loaded = load(runs / "ht", "best", CPU)
+    loaded = load_run(runs / "ht", "best", CPU)
     jobs = [make_job(loaded, beam=beam) for beam in (1, 2)]
     keys = {job_key(loaded, job) for job in jobs}
-    keys.add(job_key(load(runs / "ht", "2", CPU), jobs[0]))
-    keys.add(job_key(load(runs / "ht", "best", CPU, "bf16"), jobs[0]))
+    keys.add(job_key(load_run(runs / "ht", "2", CPU), jobs[0]))
+    keys.add(job_key(load_run(runs / "ht", "best", CPU, "bf16"), jobs[0]))
     longer = dataclasses.replace(jobs[0].reader.source, source_tokens=3_000)
     reader = SplitReader(split_shards(str(topics), "test"), jobs[0].reader.model, longer)
     keys.add(job_key(loaded, jobs[0]._replace(reader=reader)))
@@ -192,7 +208,7 @@ def test_the_key_changes_with_what_decides_the_rows(runs, make_job, topics, tmp_
 
 
 def test_the_key_changes_with_the_shards(runs, topics, tmp_path):
-    loaded = load(runs / "ht", "best", CPU)
+    loaded = load_run(runs / "ht", "best", CPU)
     settings = loaded.chosen.settings
     path = tmp_path / "test-00000-of-00001.parquet"
     keys = set()
@@ -200,7 +216,7 @@ def test_the_key_changes_with_the_shards(runs, topics, tmp_path):
         table = pq.read_table(topics / "examples" / path.name)
         pq.write_table(table, path, compression=compression)
         reader = SplitReader(split_shards(str(tmp_path), "test"), settings.model, settings.source)
-        keys.add(job_key(loaded, Job(reader, SearchSettings(), 1_000)))
+        keys.add(job_key(loaded, SummaryJob(reader, DecodingSettings(), 1_000)))
     assert len(keys) == 2
 
 
@@ -210,8 +226,8 @@ def own_example(*texts):
 
 
 def test_own_paragraphs_are_summarised(runs):
-    loaded = load(runs / "ft", "average", CPU)
-    search = SearchSettings(beam=2, max_tokens=6)
+    loaded = load_run(runs / "ft", "average", CPU)
+    search = DecodingSettings(beam=2, max_tokens=6)
     row = own_summary(loaded, own_example("It is old.", "White."), SourceSettings(), search)
     assert [p.text for p in row.paragraphs] == ["It is old.", "White."]
     assert row.paragraphs[0].document_url == "a.txt"
@@ -221,9 +237,9 @@ def test_own_paragraphs_are_summarised(runs):
 
 
 def test_own_paragraphs_follow_a_graph_of_their_own(runs):
-    loaded = load(runs / "graph", "last", CPU)
+    loaded = load_run(runs / "graph", "last", CPU)
     example = own_example("It is old.", "White.", "The mill is old.", "It fell.")
-    search = SearchSettings(beam=1, max_tokens=4)
+    search = DecodingSettings(beam=1, max_tokens=4)
 
     def row(weight, paragraphs=4):
         edges = Edges([0, 0, 1], [1, 2, 3], [1.0, weight, 1.0])
@@ -236,10 +252,10 @@ def test_own_paragraphs_follow_a_graph_of_their_own(runs):
 
 
 def test_sampling_goes_through(runs, make_job):
-    loaded = load(runs / "ht", "last", CPU)
+    loaded = load_run(runs / "ht", "last", CPU)
     job = make_job(loaded, sample=True, top_k=5)
     batch = job.reader.batch(torch.arange(4).numpy())
-    one, other = (summaries(loaded, batch, job.search) for _ in range(2))
+    one, other = (summaries(loaded, batch, job.decoding) for _ in range(2))
     assert [s.text for s in one] == [s.text for s in other]
 
 
@@ -298,9 +314,9 @@ class TestCommand:
         text.write_text("The mill was built of granite.\nThen the mill was sold to the town.\n")
         run = tmp_path / "run"
         shutil.copytree(runs / "graph", run)
-        state = torch.load(run / "last.pt", weights_only=True)
+        state = load_checkpoint(run / "last.safetensors", "summarizer", CPU)
         state["settings"]["model"]["graph"] = graph
-        torch.save(state, run / "last.pt")
+        save_checkpoint(run / "last.safetensors", "summarizer", state)
         words = [
             "--run",
             str(run),

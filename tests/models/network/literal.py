@@ -34,7 +34,7 @@ def feedforward(x, layer):
     return linear(torch.relu(linear(x, layer[0])), layer[3])
 
 
-def attention(x, memory, layer, may_see, told=None):
+def attention(x, memory, layer, mask, told=None):
     """Multi-head attention of x [S, W] over memory [L, W], query by query.
 
     Weights [S, H, L] are added to `told`, for which all must be seen.
@@ -46,7 +46,7 @@ def attention(x, memory, layer, may_see, told=None):
         heads = []
         for z in range(layer.heads):
             part = slice(z * width, (z + 1) * width)
-            seen = [j for j in range(len(memory)) if may_see(i, j)]
+            seen = [j for j in range(len(memory)) if mask(i, j)]
             scores = torch.stack([q[i, part] @ k[j, part] / math.sqrt(width) for j in seen])
             weights = scores.softmax(0)
             seen_weights.append(weights)
@@ -143,10 +143,11 @@ def embedded(ids, model):
 def encode(model, source, graphs=None):
     """The whole encoder, as a list of examples of paragraphs."""
     settings = model.settings
+    kinds = getattr(settings, "layers", "L" * len(model.encoder.layers))
     x = embedded(source.id_N, model)
     examples = []
     for paragraphs in paragraphs_of(x, source):
-        with_rank = settings.model == "ht" and settings.paragraph_position
+        with_rank = getattr(settings, "paragraph_position", False)
         examples.append([
             torch.stack([
                 row + positions(rank, place, settings.width, with_rank)
@@ -154,7 +155,7 @@ def encode(model, source, graphs=None):
             ])
             for rank, rows in enumerate(paragraphs)
         ])  # fmt: skip
-    for kind, layer in zip(settings.layers, model.encoder.layers, strict=True):
+    for kind, layer in zip(kinds, model.encoder.layers, strict=True):
         for e, paragraphs in enumerate(examples):
             if kind == "L":
                 examples[e] = [local_layer(p, layer) for p in paragraphs]

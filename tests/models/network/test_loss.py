@@ -28,7 +28,7 @@ def literal(x, table, bias, label, smoothing):
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("rows", [1, 5, 100])
 def test_slices_give_the_whole_loss_and_its_gradients(parts, smoothing, rows, monkeypatch):
-    monkeypatch.setattr(loss_module, "SLICE_PLACES", rows)
+    monkeypatch.setattr(loss_module, "SLICE_POSITIONS", rows)
     *inputs, label = parts
     found = cross_entropy(*inputs, label, smoothing)
     expected = literal(*inputs, label, smoothing)

@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from wikisum.models.network.packing import LEAST_TOKENS, gathered, laid_flat, pack, spread
+from wikisum.models.network.packing import MIN_GROUP_TOKENS, pack, pad, scatter_rows, unpad
 
 
 def test_tokens_know_their_places():
@@ -11,9 +11,9 @@ def test_tokens_know_their_places():
     assert source.rank_N.tolist() == [0, 0, 1, 0, 0, 0]
     assert source.paragraph_N.tolist() == [0, 0, 1, 2, 2, 2]
     assert source.is_paragraph_BP.tolist() == [[True, True], [True, False]]
-    ids = spread(source.id_N[:, None], source.slot_in_example_N, source.is_source_BL)
+    ids = pad(source.id_N[:, None], source.slot_in_example_N, source.is_source_BL)
     assert ids[..., 0].tolist() == [[7, 8, 9], [5, 6, 4]]
-    ids = spread(source.id_N[:, None], source.slot_in_paragraph_N, source.is_token_MT)
+    ids = pad(source.id_N[:, None], source.slot_in_paragraph_N, source.is_token_MT)
     assert ids[..., 0].tolist() == [[7, 8, 0], [9, 0, 0], [5, 6, 4]]
 
 
@@ -24,7 +24,7 @@ def test_gathered_undoes_spread(make_source):
         (source.slot_in_paragraph_N, source.is_token_MT),
         (source.slot_in_example_N, source.is_source_BL),
     ):
-        assert torch.equal(gathered(spread(x, slot, mask), slot), x)
+        assert torch.equal(unpad(pad(x, slot, mask), slot), x)
         assert mask.sum() == len(x)
 
 
@@ -40,14 +40,14 @@ def test_groups_have_each_token_once_and_paragraphs_of_about_one_length():
     lengths = rng.integers(1, 110, (9, 20))
     source = pack([[rng.integers(6, 50, n) for n in row] for row in lengths])
     is_real = torch.cat([mask.flatten() for mask in source.groups])
-    laid = laid_flat(source.id_N[:, None], source.slot_in_group_N, len(is_real))[:, 0]
+    laid = scatter_rows(source.id_N[:, None], source.slot_in_group_N, len(is_real))[:, 0]
     assert ((laid != 0) == is_real).all()
     assert torch.equal(laid[source.slot_in_group_N], source.id_N)
     rows = {(ids != 0).sum().item(): ids for mask in source.groups for ids in mask}
     assert set(rows) == set(lengths.flatten().tolist())
     assert 1 < len(source.groups) < 12
     for mask in source.groups[:-1]:
-        is_small = (mask.shape[0] - 1) * mask.shape[1] < LEAST_TOKENS
+        is_small = (mask.shape[0] - 1) * mask.shape[1] < MIN_GROUP_TOKENS
         assert mask.sum(1).min() >= 0.8 * mask.shape[1] or is_small
     assert is_real.float().mean() > 0.85 > source.is_token_MT.float().mean()
 

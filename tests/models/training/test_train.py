@@ -1,4 +1,5 @@
 import copy
+import dataclasses
 import io
 import json
 import math
@@ -15,30 +16,33 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from wikisum.models.configs import changed, to_json
 from wikisum.models.data.batches import SplitReader
-from wikisum.models.data.plan import Place
-from wikisum.models.distributed import Team
-from wikisum.models.training import curve as curve_module
+from wikisum.models.data.plan import Cursor
+from wikisum.models.distributed import ProcessGroup
+from wikisum.models.settings.run import changed
+from wikisum.models.table import to_json
+from wikisum.models.training import monitor as monitor_module
 from wikisum.models.training.checkpoints import (
     Best,
     averaged,
     best_of,
     choose,
-    forget_others,
+    delete_others,
     save_best,
 )
-from wikisum.models.training.train import Model, Stopping, Trainer, TrainingFailed, updates
+from wikisum.models.training.failures import TrainingFailed
+from wikisum.models.training.train import Stopping, Trainer
+from wikisum.models.training.updates import updates
 from wikisum.pipeline.cli import main
 from wikisum.ranker.data.shards import split_shards
 
-CPU = Team(0, 1, torch.device("cpu"))
+CPU = ProcessGroup(0, 1, torch.device("cpu"))
 
 
 @pytest.fixture
 def trainer(topics, run_settings, tmp_path):
-    def make(run="run", **changes):
-        settings = changed(run_settings, changes)
+    def make(run="run", settings=run_settings, **changes):
+        settings = changed(settings, changes)
         readers = [
             SplitReader(split_shards(str(topics), split), settings.model, settings.source)
             for split in ("train", "validation")
@@ -54,21 +58,22 @@ def curve(run):
 
 
 def weights(trainer):
-    return trainer.model.summarizer.state_dict()
+    return trainer.model.state_dict()
 
 
 def assert_same_weights(one, other):
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 
-@pytest.mark.parametrize("form", ["ht", "ft"])
-def test_one_batch_is_learned_by_heart(form, trainer):
-    shape = {"layers": "LL"} if form == "ft" else {}
-    made = trainer(model=form, dropout=0.0, label_smoothing=0.0, width=32, **shape)
+@pytest.mark.parametrize("name", ["ht", "ft"])
+def test_one_batch_is_learned_by_heart(name, trainer, run_settings, small):
+    shape = dataclasses.replace(small[name], vocab_size=600)
+    settings = dataclasses.replace(run_settings, model=shape)
+    made = trainer(settings=settings, dropout=0.0, label_smoothing=0.0, width=32)
     batch = made.train.batch(np.arange(4))
     model, optimizer = made.model.train(), torch.optim.Adam(made.model.parameters(), lr=5e-3)
     for _ in range(200):
-        loss = model(batch).smoothed / batch.label_slot_Y.numel()
+        loss = model(batch, 0.0).total / batch.label_slot_Y.numel()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -97,7 +102,7 @@ class StopAt(Stopping):
         super().__init__()
         self.trainer, self.step = trainer, step
 
-    def now(self, team):
+    def now(self, processes):
         return self.trainer.step == self.step
 
 
@@ -120,7 +125,7 @@ def test_a_kill_in_a_validation_loses_nothing(trainer, tmp_path, monkeypatch):
     def die(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(first, "validation_loss", die)
+    monkeypatch.setattr(first, "validate", die)
     with pytest.raises(KeyboardInterrupt):
         first.fit(io.StringIO(), Stopping())
     second = trainer("parts")
@@ -135,8 +140,9 @@ def test_a_row_of_the_log_is_the_mean_over_its_subwords(trainer, tmp_path):
     trainer("fours", log_every=4).fit(io.StringIO(), Stopping())
     each, fours = ([row["loss"] for row in curve(tmp_path / run) if "loss" in row]
                    for run in ("each", "fours"))  # fmt: skip
-    plan = updates(made.lengths(io.StringIO()), made.settings.train, Place(), 0, CPU)
-    tokens = [update.target_tokens for update in islice(plan, 8)]
+    plan = updates(made.lengths(io.StringIO()), made.settings.train, Cursor(), 0, CPU)
+    targets = made.lengths(io.StringIO()).target
+    tokens = [sum(targets[e].sum() for _, e in update.batches) for update in islice(plan, 8)]
     means = [np.average(each[i : i + 4], weights=tokens[i : i + 4]) for i in (0, 4)]
     assert fours == pytest.approx(means, rel=1e-6)
 
@@ -152,7 +158,7 @@ def test_more_steps_go_on_from_the_last(trainer, tmp_path):
 
 
 def test_progress_is_told_in_time_not_in_steps(trainer, monkeypatch):
-    monkeypatch.setattr(curve_module, "_PLAIN_LINE_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(monitor_module, "_PLAIN_LINE_EVERY_SECONDS", 0.0)
     told = io.StringIO()
     trainer(log_every=100, steps=3, validate_every=100).fit(told, Stopping())
     lines = told.getvalue().splitlines()
@@ -162,8 +168,8 @@ def test_progress_is_told_in_time_not_in_steps(trainer, monkeypatch):
 
 def test_a_validation_that_is_no_number_ends_the_run(trainer, tmp_path, monkeypatch):
     made = trainer()
-    monkeypatch.setattr(made, "validation_loss", lambda *_: math.nan)
-    with pytest.raises(TrainingFailed, match="step 4: the loss is no number"):
+    monkeypatch.setattr(made, "validate", lambda *_: math.nan)
+    with pytest.raises(TrainingFailed, match="step 4: the loss is NaN or infinite"):
         made.fit(io.StringIO(), Stopping())
     assert not best_of(tmp_path / "run")
 
@@ -171,14 +177,14 @@ def test_a_validation_that_is_no_number_ends_the_run(trainer, tmp_path, monkeypa
 def test_an_update_is_the_same_in_one_batch_or_two(trainer):
     """Loss and gradients are those of all target tokens, however they are dealt."""
     made = trainer(dropout=0.0)
-    model = Model(made.model.summarizer, 0.1).train()
+    model = made.model.train()
     one, two = made.train.batch(np.arange(6)), made.train.batch(np.arange(6, 8))
     both = made.train.batch(np.arange(8))
-    model(both).smoothed.backward()
+    model(both, 0.1).total.backward()
     whole = [p.grad.clone() for p in model.parameters()]
     model.zero_grad()
     for batch in (one, two):
-        model(batch).smoothed.backward()
+        model(batch, 0.1).total.backward()
     for parameter, gradient in zip(model.parameters(), whole, strict=True):
         torch.testing.assert_close(parameter.grad, gradient, rtol=1e-3, atol=1e-4)
 
@@ -189,13 +195,12 @@ def test_updates_are_those_of_the_formulas(trainer):
     made = trainer(validate_every=100, **own)
     model, rates = copy.deepcopy(made.model).train(), [1e-2 / 4, 2e-2 / 4]
     parameters, moments = list(model.parameters()), []
-    plan = updates(made.lengths(io.StringIO()), made.settings.train, Place(), 0, CPU)
+    plan = updates(made.lengths(io.StringIO()), made.settings.train, Cursor(), 0, CPU)
     for step, (update, rate) in enumerate(zip(islice(plan, 2), rates, strict=True), 1):
         batches = [made.train.batch(examples) for _, examples in update.batches]
         labels = sum(int((batch.label_BS != 0).sum()) for batch in batches)
         assert len(batches) == 2
-        assert update.target_tokens == labels
-        loss = sum(model(batch).smoothed for batch in batches) / labels
+        loss = sum(model(batch, 0.1).total for batch in batches) / labels
         gradients = torch.autograd.grad(loss, parameters)
         length = torch.stack([g.square().sum() for g in gradients]).sum().sqrt()
         assert length > 0.7
@@ -215,10 +220,11 @@ def test_updates_are_those_of_the_formulas(trainer):
 
 def test_a_validation_is_the_mean_over_all_leads_without_smoothing(trainer):
     made = trainer(dropout=0.5, label_smoothing=0.3)
-    found = made.validation_loss(made.validation, io.StringIO())
+    found = made.validate(made.validation, io.StringIO())
     batch = made.validation.batch(np.arange(len(made.validation)))
-    summarizer = made.model.summarizer.eval()
-    logits = summarizer.logits(summarizer(batch.source, batch.target_BS)).flatten(0, 1)
+    model = made.model.eval()
+    decoded = model.decode(batch.target_BS, model.encode(batch.source))
+    logits = model.logits(decoded).flatten(0, 1)
     expected = torch.nn.functional.cross_entropy(logits, batch.label_BS.flatten(), ignore_index=0)
     assert found == pytest.approx(expected.item(), rel=1e-5)
 
@@ -236,8 +242,8 @@ def test_processes_share_the_batches_of_an_update(trainer):
     made = trainer(update_batches=4)
     lengths = made.lengths(io.StringIO())
 
-    def third(team):
-        plan = updates(lengths, made.settings.train, Place(), 0, team)
+    def third(processes):
+        plan = updates(lengths, made.settings.train, Cursor(), 0, processes)
         return next(islice(plan, 2, None))
 
     alone = third(CPU)
@@ -246,8 +252,7 @@ def test_processes_share_the_batches_of_an_update(trainer):
     assert [[number for number, _ in part.batches] for part in parts] == [[8, 10], [9, 11]]
     dealt = {number: rows.tolist() for part in parts for number, rows in part.batches}
     assert dealt == {number: rows.tolist() for number, rows in alone.batches}
-    assert {part.target_tokens for part in parts} == {alone.target_tokens}
-    assert {part.place for part in parts} == {alone.place}
+    assert {part.cursor for part in parts} == {alone.cursor}
     made = trainer(update_batches=3)
     with pytest.raises(ValueError, match="--update-batches 3 does not divide among 2"):
         Trainer(made.run, made.settings, made.train, None, CPU._replace(size=2))
@@ -259,10 +264,10 @@ def test_the_best_validations_are_kept_on_disk(run_settings, tmp_path):
         save_best(tmp_path, run_settings, state, Best(loss, step), keep=2)
         with (tmp_path / "log.jsonl").open("a") as log:
             log.write(json.dumps({"step": step, "validation_loss": loss}) + "\n")
-        forget_others(tmp_path, best_of(tmp_path, 2))
+        delete_others(tmp_path, best_of(tmp_path, 2))
     assert best_of(tmp_path) == [Best(1.0, 4), Best(2.0, 2)]
     assert sorted(p.name for p in (tmp_path / "best").iterdir()) == [
-        "step-00000002.pt", "step-00000004.pt",
+        "step-00000002.safetensors", "step-00000004.safetensors",
     ]  # fmt: skip
 
 
@@ -330,8 +335,8 @@ def test_a_run_does_not_go_on_with_another_vocabulary(topics, run_settings, tmp_
 def test_a_loss_that_is_no_number_ends_the_run(trainer):
     made = trainer()
     with torch.no_grad():
-        made.model.summarizer.embedding.weight[:] = torch.nan
-    with pytest.raises(TrainingFailed, match="the loss is no number"):
+        made.model.embedding.weight[:] = torch.nan
+    with pytest.raises(TrainingFailed, match="the loss is NaN or infinite"):
         made.fit(io.StringIO(), Stopping())
 
 
@@ -355,7 +360,8 @@ def test_loader_processes_give_the_same_run(trainer):
 
 def flags_of(settings):
     flags = []
-    for values in to_json(settings).values():
+    groups = to_json(settings)
+    for values in (groups["model"], groups["source"], groups["train"]):
         for name, value in values.items():
             if name == "vocab_size" or value is None:
                 continue
@@ -394,7 +400,7 @@ def test_a_process_that_is_ended_goes_on_to_the_same_curve(number, topics, run_s
     settings = changed(run_settings, {"steps": 40, "validate_every": 5})
     assert started(command(topics, tmp_path / "whole", settings)).wait(timeout=120) == 0
     process = started(command(topics, tmp_path / "cut", settings))
-    wait_for(tmp_path / "cut" / "last.pt")
+    wait_for(tmp_path / "cut" / "last.safetensors")
     process.send_signal(number)
     code = process.wait(timeout=60)
     assert code in ((-9, 0) if number == signal.SIGKILL else (130, 0))
@@ -409,11 +415,11 @@ def test_two_processes_train_like_one(topics, run_settings, tmp_path):
     settings = changed(run_settings, {"steps": 6, "validate_every": 3})
     assert started(command(topics, tmp_path / "one", settings)).wait(timeout=120) == 0
     with_port = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
-    team = [
+    processes = [
         started(command(topics, tmp_path / "two", settings), RANK=str(rank), **with_port)
         for rank in range(2)
     ]
-    assert [process.wait(timeout=120) for process in team] == [0, 0]
+    assert [process.wait(timeout=120) for process in processes] == [0, 0]
     for one, two in zip(curve(tmp_path / "one"), curve(tmp_path / "two"), strict=True):
         assert one == pytest.approx(two, rel=1e-4)
     one, two = (choose(tmp_path / run, "last").weights for run in ("one", "two"))

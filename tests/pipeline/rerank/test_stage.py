@@ -164,7 +164,7 @@ def test_killed_at_any_moment_it_ends_in_the_same_bytes(data, run, ranked, tmp_p
         out,
         *flags,
     ]
-    for moment in (".work/ranker/best.pt", "examples/*"):
+    for moment in (".work/ranker/best.safetensors", "examples/*"):
         process = subprocess.Popen(list(map(str, call)), stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 120
         while not list(out.glob(moment)) and process.poll() is None:
@@ -186,7 +186,7 @@ def test_killed_at_any_moment_it_ends_in_the_same_bytes(data, run, ranked, tmp_p
             ["--method", "tfidf", "--max-paragraphs", 0],
             "--max-paragraphs must be at least 1",
         ),
-        (["--model", "nowhere"], "nowhere holds no run of a ranker: no best.pt"),
+        (["--model", "nowhere"], "nowhere holds no run of a ranker: no best.safetensors"),
         ([], "one of the arguments --method --model is required"),
         (["--method", "tfidf", "--model", "x"], "not allowed with argument"),
     ],

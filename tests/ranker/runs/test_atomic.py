@@ -2,19 +2,19 @@ import json
 
 import pytest
 
-from wikisum.ranker.runs.atomic import write_json, write_whole
+from wikisum.ranker.runs.atomic import atomic_write, write_json
 
 
 def test_a_failed_write_leaves_the_older_file(tmp_path):
     path = tmp_path / "file"
-    write_whole(path, lambda file: file.write(b"old"))
+    atomic_write(path, lambda file: file.write(b"old"))
 
     def fail(file):
         file.write(b"ne")
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        write_whole(path, fail)
+        atomic_write(path, fail)
     assert path.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 

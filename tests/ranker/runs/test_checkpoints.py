@@ -2,29 +2,61 @@ import resource
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
-from wikisum.ranker.runs.checkpoints import device_of, load_checkpoint, load_vocab, save_checkpoint
+from wikisum.ranker.runs.checkpoints import (
+    device_of,
+    has_checkpoint,
+    load_checkpoint,
+    load_vocab,
+    save_checkpoint,
+)
 
 CPU = torch.device("cpu")
 
 
 def test_a_checkpoint_comes_back_as_it_was(tmp_path):
     state = {"step": 3, "model": {"w": torch.arange(4.0)}, "settings": {"fit": {"steps": 5}}}
-    save_checkpoint(tmp_path / "last.pt", "ranker", state)
-    found = load_checkpoint(tmp_path / "last.pt", "ranker", CPU)
+    save_checkpoint(tmp_path / "last.safetensors", "ranker", state)
+    found = load_checkpoint(tmp_path / "last.safetensors", "ranker", CPU)
     assert found.keys() == state.keys()
     assert torch.equal(found["model"]["w"], state["model"]["w"])
     assert found["settings"] == state["settings"]
-    assert [p.name for p in tmp_path.iterdir()] == ["last.pt"]
+    assert [p.name for p in tmp_path.iterdir()] == ["last.safetensors"]
 
 
 def test_a_run_of_another_kind_is_refused(tmp_path):
-    save_checkpoint(tmp_path / "best.pt", "summarizer", {"step": 1})
-    with pytest.raises(ValueError, match=r"best.pt is a checkpoint of a summarizer, not of a rank"):
-        load_checkpoint(tmp_path / "best.pt", "ranker", CPU)
-    torch.save([1, 2], tmp_path / "list.pt")
-    with pytest.raises(ValueError, match="of a stranger, not of a ranker"):
-        load_checkpoint(tmp_path / "list.pt", "ranker", CPU)
+    save_checkpoint(tmp_path / "best.safetensors", "summarizer", {"step": 1})
+    with pytest.raises(ValueError, match="is a checkpoint of a summarizer, not of a rank"):
+        load_checkpoint(tmp_path / "best.safetensors", "ranker", CPU)
+    save_file({"w": torch.zeros(2)}, tmp_path / "other.safetensors")
+    with pytest.raises(ValueError, match="of a different program, not of a ranker"):
+        load_checkpoint(tmp_path / "other.safetensors", "ranker", CPU)
+
+
+def test_a_run_of_an_earlier_version_is_refused_in_one_line(tmp_path):
+    (tmp_path / "last.pt").write_bytes(b"pickled")
+    for read in (has_checkpoint, lambda run: load_checkpoint(run / "last.safetensors", "r", CPU)):
+        with pytest.raises(ValueError, match=r"last\.pt was written by an earlier version"):
+            read(tmp_path)
+    assert not has_checkpoint(tmp_path / "absent")
+
+
+def test_an_optimizer_and_tied_weights_come_back(tmp_path):
+    model = torch.nn.Linear(3, 3)
+    model.register_parameter("tied", model.weight)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    model(torch.ones(3)).sum().backward()
+    optimizer.step()
+    state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "sums": [0.1, 2]}
+    save_checkpoint(tmp_path / "last.safetensors", "ranker", state)
+    found = load_checkpoint(tmp_path / "last.safetensors", "ranker", CPU)
+    assert found["sums"] == [0.1, 2]
+    other = torch.optim.Adam(torch.nn.Linear(3, 3).parameters())
+    other.load_state_dict(found["optimizer"])
+    for key, values in optimizer.state_dict()["state"].items():
+        assert all(torch.equal(values[n], other.state_dict()["state"][key][n]) for n in values)
+    assert torch.equal(found["model"]["tied"], model.weight)
 
 
 @pytest.fixture
@@ -37,22 +69,22 @@ def _small_disk():
 
 @pytest.mark.usefixtures("_small_disk")
 def test_a_full_disk_is_told_and_leaves_what_was_there(tmp_path):
-    save_checkpoint(tmp_path / "last.pt", "ranker", {"step": 1})
-    with pytest.raises(OSError, match=r"last\.pt could not be written"):
-        save_checkpoint(tmp_path / "last.pt", "ranker", {"w": torch.zeros(100_000)})
-    assert load_checkpoint(tmp_path / "last.pt", "ranker", CPU) == {"step": 1}
-    assert [p.name for p in tmp_path.iterdir()] == ["last.pt"]
+    save_checkpoint(tmp_path / "last.safetensors", "ranker", {"step": 1})
+    with pytest.raises(OSError, match=r"last\.safetensors could not be written"):
+        save_checkpoint(tmp_path / "last.safetensors", "ranker", {"w": torch.zeros(100_000)})
+    assert load_checkpoint(tmp_path / "last.safetensors", "ranker", CPU) == {"step": 1}
+    assert [p.name for p in tmp_path.iterdir()] == ["last.safetensors"]
 
 
 def test_no_run_and_a_broken_file_are_told_apart(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"holds no run of a summarizer: no best\.pt"):
-        load_checkpoint(tmp_path / "best.pt", "summarizer", CPU)
-    save_checkpoint(tmp_path / "best.pt", "ranker", {"model": {"w": torch.zeros(1000)}})
-    whole = (tmp_path / "best.pt").read_bytes()
+    with pytest.raises(FileNotFoundError, match=r"no run of a summarizer: no best\.safet"):
+        load_checkpoint(tmp_path / "best.safetensors", "summarizer", CPU)
+    save_checkpoint(tmp_path / "best.safetensors", "ranker", {"model": {"w": torch.zeros(1000)}})
+    whole = (tmp_path / "best.safetensors").read_bytes()
     for broken in (b"", b"text", whole[: len(whole) // 2]):
-        (tmp_path / "best.pt").write_bytes(broken)
-        with pytest.raises(ValueError, match=r"best\.pt is no checkpoint"):
-            load_checkpoint(tmp_path / "best.pt", "ranker", CPU)
+        (tmp_path / "best.safetensors").write_bytes(broken)
+        with pytest.raises(ValueError, match=r"best\.safetensors is not a checkpoint"):
+            load_checkpoint(tmp_path / "best.safetensors", "ranker", CPU)
 
 
 def test_a_file_that_is_no_vocabulary_is_named(tmp_path):
@@ -69,5 +101,5 @@ def test_devices_have_names():
         device_of("tpu")
     if not torch.cuda.is_available():
         assert device_of("auto") == CPU
-        with pytest.raises(ValueError, match="no GPU"):
+        with pytest.raises(ValueError, match="CUDA is not available"):
             device_of("cuda")

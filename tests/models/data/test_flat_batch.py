@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from wikisum.models.data.batches import collate
-from wikisum.models.data.parcels import parcel
+from wikisum.models.data.flat_batch import flatten_batch
 
 
 def drawn_batch(with_graph):
@@ -18,9 +18,9 @@ def drawn_batch(with_graph):
 @pytest.mark.parametrize("with_graph", [True, False])
 def test_an_opened_parcel_is_the_batch(with_graph):
     batch = drawn_batch(with_graph)
-    sent = parcel(batch)
+    sent = flatten_batch(batch)
     assert len(sent.flat) == 2 + with_graph
-    opened = sent.opened()
+    opened = sent.unflatten()
     assert len(batch.source.groups) == len(opened.source.groups) > 1
     assert (opened.source.graph_BPP is not None) == with_graph
     before, after = ([*b[1:], *b.source.tensors()] for b in (batch, opened))

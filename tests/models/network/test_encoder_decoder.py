@@ -6,24 +6,45 @@ import numpy as np
 import pytest
 import torch
 
-from wikisum.models.configs import ModelSettings
+from wikisum.models.data.batches import collate
 from wikisum.models.network import packing
-from wikisum.models.network.flat_transformer import FlatEncoder
+from wikisum.models.network.flat_transformer import FlatEncoder, FlatSettings
 from wikisum.models.network.hierarchical_transformer import (
     GlobalLayer,
     HierarchicalEncoder,
+    HierarchicalSettings,
     InterParagraphAttention,
     MultiHeadPooling,
 )
 from wikisum.models.network.layers import FeedForward, LocalLayer, Residual
-from wikisum.models.network.summarizer import Summarizer
+from wikisum.models.table import build
 
 sys.path.insert(0, str(Path(__file__).parent))
 import literal
 
-SMALL = ModelSettings(
+SMALL = HierarchicalSettings(
     vocab_size=50, width=16, feedforward=32, heads=4, layers="LG", decoder_layers=1, dropout=0.0
 )
+
+
+def flat_encoder(settings):
+    shape = dataclasses.asdict(settings)
+    names = {field.name for field in dataclasses.fields(FlatSettings)}
+    return FlatEncoder(FlatSettings(**{n: v for n, v in shape.items() if n in names}))
+
+
+class Decoding(torch.nn.Module):
+    """A whole model as a function of the source."""
+
+    def __init__(self, settings):
+        super().__init__()
+        self.model = build(settings)
+        self.dropout = self.model.dropout
+
+    def forward(self, source):
+        target = torch.tensor([[2, 7, 9], [2, 11, 12]])
+        return self.model.decode(target, self.model.encode(source))
+
 
 FORMS = {
     "paper": {},
@@ -34,7 +55,7 @@ FORMS = {
     "no global layer": {"layers": "LL"},
     "global first": {"layers": "GLG"},
     "no bias": {"bias": False, "output_bias": False, "scale_embeddings": False},
-    "flat": {"model": "ft", "layers": "LL"},
+    "flat": {"name": "ft", "encoder_layers": 2},
 }
 
 
@@ -51,7 +72,7 @@ def test_agrees_with_the_equations(form, make_model, make_source, target):
     examples = literal.encode(model, source)
     encoded = model.encode_tokens(source)
     torch.testing.assert_close(encoded, literal.packed(examples), rtol=1e-4, atol=1e-5)
-    logits = model.logits(model(source, target))
+    logits = model.logits(model.decode(target, model.encode(source)))
     for row, (paragraphs, length) in enumerate(zip(examples, (5, 3), strict=True)):
         expected = literal.decode(model, target[row, :length], torch.cat(paragraphs))
         torch.testing.assert_close(logits[row, :length], expected, rtol=1e-4, atol=1e-4)
@@ -87,18 +108,20 @@ def test_a_graph_head_needs_a_graph(make_model, make_source):
 def test_batch_mates_change_nothing(form, make_model, make_source, target):
     model = make_model(**FORMS[form])
     first = [9] if form == "flat" else [5, 3, 1]
-    alone = model(make_source(first), target[:1])
+    alone = model.decode(target[:1], model.encode(make_source(first)))
     mates = [[20], [2]] if form == "flat" else [[9, 9, 2, 7, 1], [1]]
-    together = model(make_source(first, *mates), target[[0, 1, 1]])
+    together = model.decode(target[[0, 1, 1]], model.encode(make_source(first, *mates)))
     torch.testing.assert_close(together[0], alone[0], rtol=1e-4, atol=1e-5)
 
 
 @torch.no_grad()
 def test_some_places_alone_are_decoded_as_among_all(make_model, make_source, target):
     model, source = make_model(), make_source([5, 3], [4])
-    whole = model(source, target).flatten(0, 1)
+    whole = model.decode(target, model.encode(source)).flatten(0, 1)
     slots = torch.tensor([0, 1, 2, 5, 6, 7, 8])
-    torch.testing.assert_close(model(source, target, slots), whole[slots], rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(
+        model.decode(target, model.encode(source), slots), whole[slots], rtol=1e-4, atol=1e-5
+    )
 
 
 @torch.no_grad()
@@ -106,7 +129,7 @@ def test_groups_of_paragraphs_change_nothing(make_model, make_source, monkeypatc
     model = make_model(layers="LGL")
     lengths = [40, 3, 17, 22, 1], [30, 31, 5]
     one = make_source(*lengths)
-    monkeypatch.setattr(packing, "LEAST_TOKENS", 1)
+    monkeypatch.setattr(packing, "MIN_GROUP_TOKENS", 1)
     some = make_source(*lengths)
     assert len(some.groups) > 4 > len(one.groups)
     found, expected = model.encode_tokens(some), model.encode_tokens(one)
@@ -117,11 +140,11 @@ def test_groups_of_paragraphs_change_nothing(make_model, make_source, monkeypatc
 def test_no_place_sees_what_comes_later(make_model, make_source, target):
     model = make_model()
     source = make_source([5, 3], [4])
-    before = model(source, target)
+    before = model.decode(target, model.encode(source))
     for place in range(1, 5):
         changed = target.clone()
         changed[:, place] = 40
-        after = model(source, changed)
+        after = model.decode(changed, model.encode(source))
         assert torch.equal(after[:, :place], before[:, :place])
         assert not torch.allclose(after[:, place], before[:, place])
 
@@ -131,18 +154,18 @@ def test_no_place_sees_what_comes_later(make_model, make_source, target):
 def test_steps_with_a_cache_give_the_same_logits(form, make_model, make_source):
     model = make_model(**FORMS[form])
     source = make_source([9], [4]) if form == "flat" else make_source([5, 3], [4])
-    target_BKS = torch.randint(6, 50, (2, 3, 7))
-    target_BKS[..., 0] = 2
     memory = model.encode(source)
-    caches = model.empty_caches(2, 3, 7)
-    # hypotheses that change places: slot of the past of each at each step
-    place_BKS = torch.arange(3).expand(2, 3)[..., None].repeat(1, 1, 7)
-    for step in range(7):
-        mask = (place_BKS[..., : step + 1, None] == torch.arange(3)).flatten(2)
-        logits = model.step(target_BKS[..., step], step, caches, mask, memory)
+    state = model.start(memory, 3, 7)
+    token_BKS = torch.full((2, 3, 1), 2)
+    for _ in range(7):
+        logits = model.step(token_BKS[..., -1], state)
         for k in range(3):
-            whole = model.logits(model.decode(target_BKS[:, k, : step + 1], memory))
+            whole = model.logits(model.decode(token_BKS[:, k], memory))
             torch.testing.assert_close(logits[:, k], whole[:, -1], rtol=1e-4, atol=1e-4)
+        parent_BK = torch.randint(3, (2, 3))  # hypotheses continue each other's past
+        state.reorder(parent_BK)
+        past_BKS = token_BKS.take_along_dim(parent_BK[..., None], 1)
+        token_BKS = torch.cat([past_BKS, torch.randint(6, 50, (2, 3, 1))], -1)
 
 
 @pytest.mark.parametrize("form", ["paper", "pre-norm"])
@@ -150,7 +173,9 @@ def test_steps_with_a_cache_give_the_same_logits(form, make_model, make_source):
 def test_source_weights_are_those_of_the_layers(form, make_model, make_source, target):
     model = make_model(**FORMS[form])
     source = make_source([5, 3], [4])
-    weights = model.source_weights(target, model.encode(source))
+    batch = collate([[np.zeros(1, np.uint16)]] * 2, [np.zeros(4, np.uint16)] * 2, [0, 1])
+    batch = batch._replace(source=source, target_BS=target)
+    weights = model.source_attention(batch, model.encode(source))
     assert weights.shape == (2, 5, 8)
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 5))
     assert (weights[1, :, 4:] == 0).all()
@@ -164,9 +189,9 @@ def test_source_weights_are_those_of_the_layers(form, make_model, make_source, t
 def test_half_precision_stays_close(make_model, make_source, target):
     model = make_model()
     source = make_source([5, 3], [4])
-    exact = model.logits(model(source, target)).log_softmax(-1)
+    exact = model.logits(model.decode(target, model.encode(source))).log_softmax(-1)
     with torch.autocast("cpu", torch.bfloat16):
-        near = model.logits(model(source, target)).float().log_softmax(-1)
+        near = model.logits(model.decode(target, model.encode(source))).float().log_softmax(-1)
     assert (exact - near).abs().max() < 0.15
 
 
@@ -180,9 +205,9 @@ PARTS = {
     "attention": (LocalLayer, lambda x, source: (x, source)),
     "step": (Residual, lambda x, source: (x, torch.sin)),
     "feed-forward": (FeedForward, lambda x, source: (x,)),
-    "flat source": (FlatEncoder, lambda x, source: (x, source)),
+    "flat source": (flat_encoder, lambda x, source: (x, source)),
     "source": (HierarchicalEncoder, lambda x, source: (x, source)),
-    "target": (Summarizer, lambda x, source: (source, torch.tensor([[2, 7, 9], [2, 11, 12]]))),
+    "target": (Decoding, lambda x, source: (source,)),
 }
 
 
@@ -207,20 +232,20 @@ def test_dropout_works_in_each_place_and_in_training_alone(name, make_source):
 def test_weights_start_as_they_should():
     """Embeddings of unit variance when scaled; other matrices by Xavier's uniform rule."""
     shape = dataclasses.replace(SMALL, vocab_size=4_000, width=64, feedforward=256)
-    model = Summarizer(shape)
+    model = build(shape)
     assert model.embedding.weight.std().item() * 8 == pytest.approx(1, rel=0.02)
     first = model.decoder[0].feedforward[0].weight
     assert first.abs().max().item() == pytest.approx((6 / (64 + 256)) ** 0.5, rel=0.01)
     assert not model.output_bias.any()
     heads = model.encoder.layers[1].attention  # of 4, as wide as 16
     assert heads.weight.abs().max().item() == pytest.approx((6 / (16 + 16)) ** 0.5, rel=0.01)
-    released = Summarizer(dataclasses.replace(shape, released=True))
+    released = build(dataclasses.replace(shape, released=True))
     table = released.embedding.weight
     assert table.abs().max().item() == pytest.approx((6 / (4_000 + 64)) ** 0.5, rel=0.01)
 
 
 def test_every_parameter_learns(make_model, make_source, target):
     model = make_model()
-    model(make_source([5, 3], [4]), target).square().sum().backward()
+    model.decode(target, model.encode(make_source([5, 3], [4]))).square().sum().backward()
     idle = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum()]
     assert idle == ["output_bias"]  # it has its part in the loss, not here

@@ -1,25 +1,26 @@
 import pytest
 
-from wikisum.models.configs import PRESETS, ModelSettings, changed, from_json, to_json
-from wikisum.models.network.summarizer import Summarizer, parameter_count
+from wikisum.models.bench import parameter_count
+from wikisum.models.settings.run import changed
+from wikisum.models.table import build, from_json, preset, presets, spec_named, to_json
 
 
 @pytest.mark.parametrize(
-    ("preset", "count"),
+    ("name", "count"),
     [("ht-readme", 15_343_952), ("ht-paper", None), ("ft-paper", None), ("t-ed", None)],
 )
-def test_presets_make_models_and_the_released_one_has_its_size(preset, count):
-    model = Summarizer(PRESETS[preset].model)
+def test_presets_make_models_and_the_released_one_has_its_size(name, count):
+    model = build(preset(name).model)
     assert count is None or parameter_count(model) == count
 
 
 def test_settings_survive_json():
-    for settings in PRESETS.values():
+    for settings in presets().values():
         assert from_json(to_json(settings)) == settings
 
 
 def test_settings_are_changed_by_name():
-    settings = changed(PRESETS["tiny"], {"dropout": 0.3, "steps": 5, "pooling_heads": None})
+    settings = changed(preset("tiny"), {"dropout": 0.3, "steps": 5, "pooling_heads": None})
     assert (settings.model.dropout, settings.train.steps) == (0.3, 5)
 
 
@@ -39,9 +40,11 @@ def test_settings_are_changed_by_name():
 )
 def test_a_wrong_setting_is_named(values, message):
     with pytest.raises(ValueError, match=message):
-        changed(PRESETS["tiny"], values)
+        changed(preset("tiny"), values)
 
 
-def test_a_flat_model_has_no_global_layer():
-    with pytest.raises(ValueError, match="ft"):
-        ModelSettings(model="ft", layers="LG")
+def test_unknown_names_are_told():
+    with pytest.raises(ValueError, match=r"--preset must be one of .*tiny.*, not 'huge'"):
+        preset("huge")
+    with pytest.raises(ValueError, match=r"--model must be one of ht, ft.*, not 'rnn'"):
+        spec_named("rnn")

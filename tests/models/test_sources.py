@@ -2,14 +2,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikisum.models.configs import SourceSettings
-from wikisum.models.data.sources import (
+from wikisum.models.settings.run import SourceSettings
+from wikisum.models.sources import (
+    FLAT,
+    HIERARCHICAL,
     Examples,
+    SourceForm,
     flat_source,
     hierarchical_source,
-    readable,
-    source_lengths,
-    source_of,
 )
 from wikisum.ranker.data.ragged import ragged
 
@@ -51,22 +51,24 @@ def test_the_whole_is_cut():
 @given(
     st.lists(st.tuples(IDS, st.lists(IDS, max_size=5)), min_size=1, max_size=4),
     st.builds(SourceSettings, *[st.integers(1, n) for n in (4, 6, 30)], st.just(9)),
-    st.sampled_from(["ht", "ft"]),
+    st.sampled_from([HIERARCHICAL, FLAT]),
 )
-def test_lengths_are_those_of_the_sources(rows, settings, model):
+def test_lengths_are_those_of_the_sources(rows, settings, form):
     titles, paragraphs = zip(*rows, strict=True)
     numbers = np.array([len(p) for p in paragraphs])
     flat = ragged([ids for lists in paragraphs for ids in lists])
     examples = Examples(ragged(titles), ragged(titles), flat, np.cumsum(numbers) - numbers, numbers)
-    read = readable(examples, model, settings)
+    read = form.trim(examples, settings)
     sources, read_sources = (
-        [source_of(es.title(e), es.paragraphs_of(e), model, settings) for e in range(len(rows))]
+        [form.read(es.title(e), es.paragraphs_of(e), settings) for e in range(len(rows))]
         for es in (examples, read)
     )
     assert list(map(plain, sources)) == list(map(plain, read_sources))
-    assert [sum(map(len, s)) for s in sources] == source_lengths(examples, model, settings).tolist()
+    assert [sum(map(len, s)) for s in sources] == form.lengths(examples, settings).tolist()
+    by_reading = SourceForm(form.read).lengths(examples, settings)
+    assert by_reading.tolist() == form.lengths(examples, settings).tolist()
     assert all(len(ids) for source in sources for ids in source)
-    if model == "ht":
+    if form is HIERARCHICAL:
         assert all(len(source) <= settings.max_paragraphs for source in sources)
 
 
@@ -80,6 +82,13 @@ def test_no_more_is_kept_than_is_read():
         np.array([50, 50]),
     )
     settings = SourceSettings(max_paragraphs=30, paragraph_tokens=4, source_tokens=22)
-    assert readable(examples, "ht", settings).paragraphs.lengths.tolist() == [4] * 12
-    assert readable(examples, "ft", settings).paragraphs.lengths.tolist() == [10] * 6
-    assert len(readable(examples, "ht", settings).paragraphs.ids) == 48
+    assert HIERARCHICAL.trim(examples, settings).paragraphs.lengths.tolist() == [4] * 12
+    assert FLAT.trim(examples, settings).paragraphs.lengths.tolist() == [10] * 6
+    assert len(HIERARCHICAL.trim(examples, settings).paragraphs.ids) == 48
+
+
+def test_tokens_of_a_flat_source_know_their_paragraphs():
+    ids = np.array([10, T, 20, 21, P, 30, P, END, 11, T, 22, P, 31, END])
+    position = np.array([*range(8), *range(6)])
+    found = FLAT.paragraphs(ids, position, np.zeros(14, np.int64))
+    assert found.tolist() == [0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1]

@@ -1,0 +1,179 @@
+"""The interface of a model, and how to add one.
+
+A model is one file and one line. The file defines:
+
+1. a frozen dataclass of settings, each field made by `setting(default, help)`; the command line
+   derives its flags from it. It must have `vocab_size`, which training replaces by the size of the
+   dataset's vocabulary.
+2. a `SummaryModel`: a module with a loss over a batch and a step for decoding.
+3. `SPEC = ModelSpec(...)`, which names both, says how the model reads an example, and lists the
+   presets.
+
+The line is in `MODELS` of `models/table.py`: `"name": "package.module"`. Training, resuming,
+several processes, checkpoints, decoding, evaluation, result pages and `wikisum bench` then work.
+
+    @dataclass(frozen=True)
+    class BagSettings:
+        vocab_size: int = setting(32_000, "number of subwords")
+        width: int = setting(64, "width of token vectors")
+
+    class Bag(SummaryModel):
+        ...
+
+    SPEC = ModelSpec("bag", BagSettings, Bag, FLAT, {"bag-small": RunSettings(BagSettings())})
+
+What the framework promises and expects:
+
+* A batch comes packed (`Source`, all real tokens in one row) and with padded targets: `target_BS`
+  starts with BEGIN and is the input of the decoder, `label_BS` ends with END and is what it is to
+  predict, `label_slot_Y` are the positions of the Y real labels in [B, S] flattened. A decoder-only
+  model joins source and target itself and says `joined=True`, so that batches are cut by the length
+  of both.
+* The loss is a sum, not a mean: gradients are divided by the summed `predictions` of an update,
+  over all its batches and processes. So any number of processes trains alike. A balance term that
+  is a mean is therefore to be multiplied by `predictions` before it is added to `total`.
+* Every parameter takes part in every loss (stack experts in one parameter), otherwise training in
+  several processes waits forever.
+* All randomness comes from the generators of torch, which are seeded per batch: resuming is exact.
+* Buffers and parameters are saved under their names in `state_dict`; nothing else is.
+* Decoding runs under `torch.inference_mode()`, possibly in bf16.
+
+Letters: B examples, N real source tokens, L tokens of the longest source, S target positions, Y
+real labels, K hypotheses per example, V vocabulary.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from wikisum.models.network.packing import Batch, Source
+from wikisum.models.settings.run import RunSettings
+from wikisum.models.sources import SourceForm
+
+
+class Figure(NamedTuple):
+    """A value for the training log that is a mean: `total / weight` over all batches of a row."""
+
+    total: Tensor | float
+    weight: Tensor | float
+
+
+class Loss(NamedTuple):
+    """The loss of a batch.
+
+    `total` is minimized: a sum over so many `predictions` (target labels, and source
+    tokens if they are learned).
+    `target` is the plain negative log-likelihood of the target labels in nats, summed, without
+    smoothing or other terms: log, perplexity and validation use it. `figures` are further values
+    for the log by name, such as the loss of the source or the balance of experts.
+    """
+
+    total: Tensor
+    predictions: int
+    target: Tensor
+    figures: Mapping[str, Figure] = {}
+
+
+class DecodingState(Protocol):
+    """Everything that `SummaryModel.step` carries from one step to the next, changed in place."""
+
+    def reorder(self, parent_BK: Tensor) -> None:
+        """Let hypothesis k of each example continue the past of hypothesis `parent_BK[:, k]`."""
+
+    def select(self, example_B: Tensor) -> None:
+        """Keep these examples only; the others are done."""
+
+
+class SummaryModel(nn.Module):
+    """Base class of all models: a loss to train on and a step to decode with."""
+
+    def forward(self, batch: Batch, smoothing: float) -> Loss:
+        """Return the loss of a batch; `smoothing` is the share of label smoothing."""
+        raise NotImplementedError
+
+    def encode(self, source: Source) -> Any:
+        """Return what the other methods need of the source; its form is the model's own affair."""
+        raise NotImplementedError
+
+    def log_probabilities(self, batch: Batch, memory: Any) -> Tensor:
+        """Return the log-probability of each real target label, [Y], fp32; `memory` by `encode`."""
+        raise NotImplementedError
+
+    def start(self, memory: Any, beam: int, max_steps: int) -> DecodingState:
+        """Return the state before the first step, for `beam` hypotheses of each example.
+
+        At most `max_steps` steps follow.
+        """
+        raise NotImplementedError
+
+    def step(self, token_BK: Tensor, state: Any) -> Tensor:
+        """Feed the newest token of each hypothesis; return logits of the next one, [B, K, V].
+
+        The first token is BEGIN. Log-probabilities serve as well as logits.
+        """
+        raise NotImplementedError
+
+    def source_attention(self, batch: Batch, memory: Any) -> Tensor | None:
+        """Return how target positions attend to source tokens, [B, S, L], rows summing to 1.
+
+        It is averaged over layers and heads, and shown per paragraph. None if the model has no
+        such attention.
+        """
+        return None
+
+    def layers_to_compile(self) -> list[nn.Module]:
+        """Return the submodules that `--compile` compiles."""
+        return []
+
+
+def no_graph(settings: Any) -> str:
+    """Return the name of the graph of a model that reads none."""
+    return "none"
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """All that the framework knows of a model.
+
+    `build` makes the module from its settings. `source` says how an example is read: `FLAT`,
+    `HIERARCHICAL` or a form of the model's own (`models/sources.py`). `joined` tells that source
+    and target make one sequence. `graph` returns the graph over paragraphs that given settings
+    need (`none`, `similarity` or `discourse`); `Source.graph_BPP` then holds it. The first preset
+    is the default of `--model NAME`.
+    """
+
+    name: str
+    settings: type[Any]
+    build: Callable[[Any], SummaryModel]
+    source: SourceForm
+    presets: Mapping[str, RunSettings] = field(default_factory=dict)
+    joined: bool = False
+    graph: Callable[[Any], str] = no_graph
+
+
+@dataclass
+class TensorState:
+    """A decoding state of plain tensors, for recurrent models and for caches that may be copied.
+
+    `per_hypothesis` tensors begin with [B, K], `per_example` ones with [B]; `step` counts the
+    steps so far and is advanced by the model.
+    """
+
+    per_hypothesis: dict[str, Tensor]
+    per_example: dict[str, Tensor]
+    step: int = 0
+
+    def reorder(self, parent_BK: Tensor) -> None:
+        """Copy the past of each hypothesis's parent."""
+        row_B1 = torch.arange(len(parent_BK), device=parent_BK.device)[:, None]
+        for name, tensor in self.per_hypothesis.items():
+            self.per_hypothesis[name] = tensor[row_B1, parent_BK]
+
+    def select(self, example_B: Tensor) -> None:
+        """Keep the rows of some examples."""
+        for tensors in (self.per_hypothesis, self.per_example):
+            for name, tensor in tensors.items():
+                tensors[name] = tensor.index_select(0, example_B)

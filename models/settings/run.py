@@ -1,0 +1,146 @@
+"""Settings of a training run: one frozen dataclass per concern, and changes to them by name.
+
+A model's own settings stand in the model's file (see `models/network/spec.py`). A field's help
+text and choices are in its metadata: the command line derives its flags from them.
+"""
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+from wikisum.models.settings.decoding import DecodingSettings
+from wikisum.models.settings.fields import (
+    flag,
+    require,
+    require_at_least_zero,
+    require_positive,
+    require_share,
+    setting,
+)
+
+
+@dataclass(frozen=True)
+class SourceSettings:
+    """How much of an example a model reads, in subwords.
+
+    A paragraph is cut at `paragraph_tokens` (hierarchical models only), the source as a whole at
+    `source_tokens`, the target at `lead_tokens` (its end token not counted).
+    """
+
+    max_paragraphs: int = setting(24, "number of best paragraphs to read")
+    paragraph_tokens: int = setting(
+        100, "maximum subwords read per paragraph (hierarchical models only)"
+    )
+    source_tokens: int = setting(1_600, "maximum subwords read per example")
+    lead_tokens: int = setting(400, "maximum subwords per target")
+
+    def __post_init__(self) -> None:
+        require_positive(self, *(f.name for f in dataclasses.fields(self)))
+
+
+SCHEDULES = ("inverse_sqrt", "cosine", "constant")
+OPTIMIZERS = ("adam", "adamw")
+PRECISIONS = ("auto", "bf16", "fp32")
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """How a model is trained.
+
+    The learning rate rises linearly over `warmup_steps` to its peak, then follows `schedule`:
+    `inverse_sqrt` falls with the root of the step (Vaswani et al. 2017), `cosine` falls to 0 at
+    the last step, `constant` stays. An update sums the gradients of `update_batches` batches over
+    all processes (None: one per process). A batch holds at most `batch_tokens` subwords, counting
+    padding, on the source side and on the target side.
+    """
+
+    steps: int = setting(500_000, "number of updates")
+    batch_tokens: int = setting(
+        10_500, "maximum subwords per batch, padding included, of the sources and of the targets"
+    )
+    update_batches: int | None = setting(
+        None, "batches per update over all processes (default: one per process)"
+    )
+    peak_learning_rate: float = setting(2.096e-3, "learning rate at the end of the warm-up")
+    warmup_steps: int = setting(8_000, "updates over which the learning rate rises")
+    schedule: str = setting("inverse_sqrt", "learning rate after the warm-up", SCHEDULES)
+    optimizer: str = setting("adam", "optimizer", OPTIMIZERS)
+    weight_decay: float = setting(0.0, "weight decay (adamw only)")
+    beta1: float = setting(0.9, "Adam beta1")
+    beta2: float = setting(0.998, "Adam beta2")
+    epsilon: float = setting(1e-9, "Adam epsilon")
+    clip: float = setting(0.0, "clip gradients to this norm (0 disables clipping)")
+    label_smoothing: float = setting(0.1, "probability given to subwords other than the label")
+    validate_every: int = setting(5_000, "validate and save a checkpoint every N updates")
+    patience: int = setting(
+        0, "stop after N validations in a row without a lower loss (0: never stop early)"
+    )
+    log_every: int = setting(100, "write a row to log.jsonl every N updates")
+    keep_best: int = setting(5, "number of best checkpoints to keep")
+    precision: str = setting("auto", "auto (bf16 on a GPU), bf16 or fp32", PRECISIONS)
+    compile: bool = setting(False, "compile the layers with torch.compile")
+    loader_workers: int = setting(2, "number of processes that prepare batches")
+    seed: int = setting(0, "seed of initial weights, order of examples and dropout")
+
+    def __post_init__(self) -> None:
+        require_positive(
+            self, "steps", "batch_tokens", "peak_learning_rate", "warmup_steps", "epsilon",
+            "validate_every", "log_every", "keep_best",
+        )  # fmt: skip
+        require_at_least_zero(self, "clip", "loader_workers", "seed", "weight_decay", "patience")
+        require_share(self, "beta1", "beta2", "label_smoothing")
+        require(
+            self.update_batches is None or self.update_batches > 0,
+            f"--update-batches must be over 0, not {self.update_batches}",
+        )
+        for name, choices in (
+            ("precision", PRECISIONS), ("schedule", SCHEDULES), ("optimizer", OPTIMIZERS),
+        ):  # fmt: skip
+            value = getattr(self, name)
+            require(
+                value in choices, f"{flag(name)} must be one of {', '.join(choices)}, not {value!r}"
+            )
+        require(
+            self.optimizer == "adamw" or not self.weight_decay,
+            "--weight-decay needs --optimizer adamw",
+        )
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Everything but the data that decides the result of a training run.
+
+    `model` is the settings dataclass of one of the models in `models/table.py`; `decoding` holds
+    the defaults of `wikisum summarize`.
+    """
+
+    model: Any
+    source: SourceSettings = SourceSettings()
+    train: TrainSettings = TrainSettings()
+    decoding: DecodingSettings = field(default_factory=DecodingSettings)
+
+
+def changed(settings: RunSettings, values: dict[str, Any]) -> RunSettings:
+    """Return the settings with some fields of model, source or train replaced by name.
+
+    Raises ValueError for an unknown name or a value of the wrong type.
+    """
+    left = dict(values)
+    groups: dict[str, Any] = {}
+    for group in ("model", "source", "train"):
+        current = getattr(settings, group)
+        fields = {f.name: f for f in dataclasses.fields(current)}
+        mine = {name: _typed(fields[name], left.pop(name)) for name in list(left) if name in fields}
+        groups[group] = dataclasses.replace(current, **mine)
+    require(not left, f"no such setting: {', '.join(sorted(left))}")
+    return dataclasses.replace(settings, **groups)
+
+
+def _typed(of: "dataclasses.Field[Any]", value: Any) -> Any:
+    kinds = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
+    name, _, optional = str(getattr(of.type, "__name__", of.type)).partition(" | ")
+    if optional and value is None:
+        return None
+    fits = isinstance(value, kinds[name]) and (name == "bool" or not isinstance(value, bool))
+    require(fits, f"{of.name} must be of type {name}, not {value!r}")
+    return float(value) if name == "float" else value

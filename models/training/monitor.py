@@ -1,0 +1,157 @@
+"""Progress of a training run: a line on the terminal, log.jsonl, and the same in TensorBoard."""
+
+import contextlib
+import math
+import resource
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self, TextIO
+
+import torch
+from torch import Tensor
+
+from wikisum.models.distributed import ProcessGroup
+from wikisum.models.network.spec import Figure
+from wikisum.ranker.runs.progress import clock
+from wikisum.ranker.runs.training_log import TrainingLog
+
+LOSS = "loss"
+_LIVE_LINE_EVERY_SECONDS = 1.0
+_PLAIN_LINE_EVERY_SECONDS = 10.0
+
+Pending = dict[str, list[float]]  # figure: [total, weight]
+
+
+def peak_memory_bytes(device: torch.device) -> int:
+    """Return the most memory that this process has held, of the GPU if it uses one."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+class StepStats(NamedTuple):
+    """One update as this process saw it: figures for the log, tokens, and the learning rate.
+
+    `figures["loss"]` is the plain loss of the target labels, in nats per subword.
+    """
+
+    figures: dict[str, Figure]
+    source_tokens: int
+    target_tokens: int
+    learning_rate: float
+
+
+class TrainingMonitor:
+    """Sums figures on the device, and reads them back only when they are shown or logged.
+
+    A resumed run keeps the rows of the log up to its step and drops later ones; `pending` holds
+    what it had summed since its last row. So the log equals that of a run that never stopped.
+    """
+
+    def __init__(
+        self, run: Path, step: int, steps: int, to: TextIO, processes: ProcessGroup,
+        pending: Pending,
+    ) -> None:  # fmt: skip
+        self._first, self._steps, self.to, self._processes = step, steps, to, processes
+        self._sums: dict[str, Tensor] = {}
+        for name, values in pending.items():
+            self._sums[name] = self._zero() + torch.tensor(
+                values if processes.is_main else [0.0, 0.0], device=processes.device
+            )
+        self._rate = 0.0
+        self._log = TrainingLog(run, step) if processes.is_main else None
+        self._live = to.isatty()
+        self._start = time.monotonic()
+        self._clear_line()
+
+    def _zero(self) -> Tensor:
+        return torch.zeros(2, dtype=torch.float64, device=self._processes.device)
+
+    def _clear_line(self) -> None:
+        """Restart the counts of the progress line, which are those of this process alone."""
+        self._line_loss = self._zero()
+        self._line_tokens = 0
+        self._line_start = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._log is not None:
+            self._log.__exit__(kind, error, trace)
+        if self._processes.is_main and self._live:
+            self.to.write("\n")
+
+    def add(self, step: int, stats: StepStats) -> None:
+        """Count an update, and show the progress line if it is due."""
+        for name, figure in stats.figures.items():
+            values = [torch.as_tensor(v, device=self._processes.device) for v in figure]
+            added = torch.stack([v.detach().double() for v in values])
+            self._sums[name] = self._sums.get(name, 0) + added
+            if name == LOSS:
+                self._line_loss += added
+        self._rate = stats.learning_rate
+        self._line_tokens += stats.source_tokens + stats.target_tokens
+        every = _LIVE_LINE_EVERY_SECONDS if self._live else _PLAIN_LINE_EVERY_SECONDS
+        if self._processes.is_main and time.monotonic() - self._line_start >= every:
+            self._show(step)
+            self._clear_line()
+
+    def log(self, step: int) -> float:
+        """Write the means since the last row; return the mean loss in nats per subword."""
+        # only what does not depend on the machine is logged, so that logs can be compared
+        row = {name: total / weight for name, (total, weight) in self.pending().items()}
+        self._write(step, {**row, "learning_rate": self._rate})
+        self._sums.clear()
+        return row[LOSS]
+
+    def pending(self) -> Pending:
+        """Return the sums since the last row, over all processes."""
+        return {
+            name: self._processes.all_reduce(sums.clone()).tolist()
+            for name, sums in self._sums.items()
+        }
+
+    def validated(self, step: int, loss: float) -> None:
+        """Log and show the loss of a validation, in nats per subword."""
+        self._write(step, {"validation_loss": loss, "validation_perplexity": _exp(loss)})
+        start = "\r\x1b[K" if self._live else ""
+        line = f"step {step:,}  validation loss {loss:.3f}  perplexity {_exp(loss):,.2f}"
+        self._say(f"{start}{line}\n")
+        self._clear_line()
+
+    def _write(self, step: int, values: dict[str, float]) -> None:
+        if self._log is not None:
+            self._log.write({"step": step, **values})
+
+    def _show(self, step: int) -> None:
+        now = time.monotonic()
+        total, weight = self._line_loss.tolist()
+        # the other processes take as many tokens in that time
+        tokens = self._line_tokens * self._processes.size
+        left = (now - self._start) / (step - self._first) * (self._steps - step)
+        gib = peak_memory_bytes(self._processes.device) / 2**30
+        line = (
+            f"step {step:,}/{self._steps:,}  {step / self._steps:4.0%}  loss {total / weight:.3f}  "
+            f"perplexity {_exp(total / weight):,.2f}  "
+            f"{tokens / (now - self._line_start):,.0f} tokens/s  {gib:.1f} GiB  {clock(left)} left"
+        )
+        self._say(f"\r\x1b[K{line}" if self._live else line + "\n")
+
+    def _say(self, text: str) -> None:
+        with contextlib.suppress(OSError):
+            self.to.write(text)
+            self.to.flush()
+
+
+def _exp(loss: float) -> float:
+    """Return the perplexity; infinite where it is too large for a float."""
+    return math.exp(loss) if loss < 700 else math.inf
