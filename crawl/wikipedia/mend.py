@@ -53,6 +53,7 @@ _DANGLING = re.compile(r"[ \t]*[;,:]+[ \t]*(?=\))")
 _SPACE_BEFORE = re.compile(r"[ \t]+(?=\)|[,.;:!?](?:\s|$))")
 _DOUBLED = re.compile(r"([,;])(?:[ \t]*[,;])+")
 _BLANK = re.compile(r"[ \t\xa0\u2000-\u200a\u202f\u3000]+")
+_BRACES = re.compile(r"\{{2,}|\}{2,}")
 _NO_TEXT = re.compile(r"[\W_]*")
 
 
@@ -94,12 +95,16 @@ def mend_line(text: str) -> str:
         line = _LOST_PRONUNCIATION.sub(r"\1", line)
     if "(" in line:
         line = _PARENTHESIS.sub(_mend_parenthesis, line)
-    line = _LOST_VALUE.sub("", line).replace(HOLE, "")
+    if ":" in line:
+        line = _LOST_VALUE.sub("", line)
+    line = line.replace(HOLE, "")
     if "(" in line or "[" in line:
         for _ in range(2):
             line = _HOLLOW.sub("", line)
-    line = _DOUBLED.sub(r"\1", _SPACE_BEFORE.sub("", _DANGLING.sub("", line)))
-    return _BLANK.sub(" ", line).replace("( ", "(").strip(f" {HOLE}")
+        line = _DANGLING.sub("", line)
+    line = _DOUBLED.sub(r"\1", _SPACE_BEFORE.sub("", line))
+    line = _BRACES.sub("", line)  # those that a removed mark brought together
+    return re.sub("  +", " ", line).replace("( ", "(").strip(" ")
 
 
 def _mend_parenthesis(match: re.Match[str]) -> str:
