@@ -105,7 +105,7 @@ def main() -> None:
     }
     with tempfile.TemporaryDirectory() as folder:
         write_copies(args.data, folder, args.copies)
-        join_seconds = timed(lambda: join(args.data, folder, f"{folder}/out"), rounds=3)
+        join_seconds = timed(lambda: join(args.data, folder, f"{folder}/out"), rounds=2)
     print(
         json.dumps(
             {

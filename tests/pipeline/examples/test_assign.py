@@ -16,6 +16,7 @@ WANTED = WantedUrl(url=URL, article="1", source="citation", rank=4)
 NOT_FOUND = Failure("scan", "http_status_404", "a", 1)
 NOT_HTML = Failure("scan", "not_html", "b", 2)
 NOT_LOCATED = Failure("locate", "not_in_crawl")
+INDEX_FAILED = Failure("locate", "http_503")
 REDIRECTED = Failure("live-scan", "http_status_302", "live/0", 5)
 NO_HOST = Failure("live", "dns_failed", "live/0", None)
 
@@ -58,6 +59,7 @@ def test_a_page_that_is_never_taken_gets_no_capture():
         ([], "not_in_crawl", None, None, "citation 4"),
         ([NOT_FOUND, NOT_HTML], "not_html", "b", 2, "citation 4"),
         ([NOT_LOCATED, NOT_FOUND], "http_status_404", "a", 1, "citation 4"),
+        ([NOT_LOCATED, INDEX_FAILED], "http_503", None, None, "citation 4"),
         (
             [REDIRECTED, NOT_FOUND, NOT_HTML],
             "http_status_302", "live/0", 5, "citation 4; in the crawl: not_html (b at 2)",

@@ -89,3 +89,14 @@ def test_captures_are_fetched_by_place_and_second_choices_last():
     ]
     places = [(c.choice, c.warc_file, c.offset) for c in sorted(captures, key=fetch_order)]
     assert places == [(0, "a", 2), (0, "a", 9), (0, "b", 1), (1, "a", 5)]
+
+
+def test_a_record_in_two_crawls_is_of_the_crawl_named_first():
+    (capture,) = best_captures(URL, [found(1), found(0), found(0, hops=1)], SETTINGS)
+    assert capture.crawl == "NEW"
+
+
+def test_the_reason_is_that_of_the_last_redirect():
+    row = missing(lost("http_503", 0), lost("http_status_404", 0, hops=1, filename="target"))
+    assert (row.reason, row.file) == ("http_status_404", "target")
+    assert row.detail == "NEW: http_status_404, OLD: not_in_crawl"
