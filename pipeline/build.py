@@ -1,41 +1,27 @@
-"""The whole flow, stage by stage: start reading here.
+"""A whole build: run the stages in their order, then write report, card and manifest.
 
     articles -> wanted pages -> documents -> examples -> graphs -> subwords -> report
 
-Each function of a step's `stage.py` runs one stage, or finds that it has finished before, and
-returns its result.
+`stages.py` has the stages. Each function of a step's `stage.py` runs one of them, or finds that it
+has finished before, and returns its result.
 """
 
 from dataclasses import replace
 from typing import Any
 
-from wikisum.pipeline.articles.stage import language_of, read_articles
+from wikisum.pipeline.articles.stage import READ_ARTICLES, language_of
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.manifest import write_manifest
 from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.errors import JobFailed
-from wikisum.pipeline.examples.stage import (
-    encode_subwords,
-    join_pages,
-    link_paragraphs,
-    train_vocab,
-)
-from wikisum.pipeline.live.stage import LIVE_SCAN, documents_key, live_pages
-from wikisum.pipeline.locate.stage import LOCATE, locate_pages
-from wikisum.pipeline.options import PAGE_STAGES, LiveSettings, RemoteSettings, Settings
-from wikisum.pipeline.pages.stage import FETCH, SCAN, fetch_pages, scan_pages
-from wikisum.pipeline.remote.access import Access, access_of
+from wikisum.pipeline.examples.stage import JOIN, TOKENIZE
+from wikisum.pipeline.live.stage import LIVE, LIVE_SCAN, documents_key
+from wikisum.pipeline.options import LiveSettings, RemoteSettings, Settings
+from wikisum.pipeline.remote.access import access_of
 from wikisum.pipeline.report import report
 from wikisum.pipeline.report.card import CARD, write_card
-from wikisum.pipeline.wanted.stage import want_pages
-
-# what other commands may have done in the folder too
-OTHERS = ("queries", "candidates", "search", "live")
-ORDER = (
-    "articles", "wanted", "lookup", "follow", "locate", "fetch", "scan", "live-scan", "examples",
-    "graphs", "vocab", "tokenize",
-)  # fmt: skip
+from wikisum.pipeline.stages import Build, Inputs, in_order, page_stages, run_steps, stages
 
 
 def with_language(settings: Settings, language: str) -> Settings:
@@ -47,89 +33,60 @@ def with_language(settings: Settings, language: str) -> Settings:
     )
 
 
-def make_pages(
-    job: Job,
-    settings: Settings,
-    access: Access,
-    warcs: list[InputFile],
-    wanted: StageResult,
-    wet_metadata: str | None = None,
-    live: LiveSettings | None = None,
-) -> list[StageResult]:
-    """`wanted/` -> `documents/`, out of the places that are named; the stages, in their order."""
-    pages: list[StageResult] = []
-    if settings.locate.crawls:
-        pages += locate_pages(job, settings, access, wanted)
-        pages.append(fetch_pages(job, settings, access, pages[-1]))
-    else:
-        job.forget(LOCATE)
-        job.forget(FETCH)
-    if warcs:
-        pages.append(scan_pages(job, settings, access, warcs, wanted, wet_metadata))
-    else:
-        job.forget(SCAN)
-    if live:
-        pages += live_pages(job, settings, access, live, wanted, pages)
-    else:
-        job.forget(LIVE_SCAN)
-    return pages
-
-
 def made_pages(job: Job, wanted: StageResult) -> list[StageResult]:
     """The stages that have been done to make `documents/` of these wanted pages.
 
     Pages of the live web that were not missing, as crawls have been read since, are forgotten.
     Raises JobFailed if there is none.
     """
-    made = (job.workspace.finished(s) for s in ("lookup", "follow", "locate", "fetch", "scan"))
-    done = [r for r in made if r and r.extra["wanted"] == wanted.fingerprint]
-    fetched, scanned = (job.workspace.finished(s) for s in ("live", "live-scan"))
+    names = [stage.name for stage in stages() if stage not in (LIVE, LIVE_SCAN)]
+    finished = filter(None, map(job.workspace.finished, names))
+    done = [r for r in finished if r.extra.get("wanted") == wanted.fingerprint]
+    fetched, scanned = (job.workspace.finished(s.name) for s in (LIVE, LIVE_SCAN))
     if fetched and scanned and scanned.extra["wanted"] == wanted.fingerprint:
         if scanned.extra["after"] == documents_key(done):
             done += [fetched, scanned]
         else:
             job.forget(LIVE_SCAN)
-    if not any(result.stage in PAGE_STAGES for result in done):
+    page_names = {stage.name for stage in page_stages()}
+    if not any(result.stage in page_names for result in done):
         raise JobFailed(
             f"{job.workspace.out} has no pages: run `wikisum scan` or `wikisum fetch` first"
         )
     return done
 
 
-def finish(job: Job, stages: list[StageResult]) -> dict[str, Any]:
-    """Write report, card and manifest for what the stages made; give the manifest back."""
-    by_name = {stage.stage: stage for stage in stages if stage.stage not in OTHERS}
-    by_name |= {name: r for name in OTHERS if (r := job.workspace.finished(name))}
-    stages = list(by_name.values())
-    encoded, joined = by_name["tokenize"], by_name["examples"]
-    report.write_report(job, stages, encoded)
-    language = by_name["articles"].extra["language"]
+def finished_stages(job: Job) -> list[StageResult]:
+    """The results of all stages that have finished in the job's folder."""
+    return [r for stage in stages() if (r := job.workspace.finished(stage.name)) is not None]
+
+
+def finish(job: Job, results: list[StageResult]) -> dict[str, Any]:
+    """Write report, card and manifest of what the stages made; return the manifest."""
+    by_name = in_order(job, results)
+    encoded, joined = by_name[TOKENIZE.name], by_name[JOIN.name]
+    report.write_report(job, list(by_name.values()), encoded)
+    language = by_name[READ_ARTICLES.name].extra["language"]
     write_card(job.workspace, language, report.split_rows(encoded), joined)
-    return write_manifest(job.workspace, stages, [report.PAGE, report.REPORT, CARD])
+    others = [report.PAGE, report.REPORT, CARD]
+    return write_manifest(job.workspace, list(by_name.values()), others)
 
 
 def build(
     job: Job,
     settings: Settings,
     *,
-    dump: list[InputFile],
-    titles: list[InputFile],
-    urls: list[InputFile],
-    search_results: list[InputFile],
-    warcs: list[InputFile],
-    vocab: list[InputFile],
     remote: RemoteSettings,
     wet_metadata: str | None = None,
     live: LiveSettings | None = None,
+    **inputs: list[InputFile],
 ) -> dict[str, Any]:
-    """Run every stage that is not done before, and finish; give the manifest back."""
-    settings = with_language(settings, language_of(dump))
-    articles = read_articles(job, settings, dump, titles, urls)
-    wanted = want_pages(job, settings, search_results, articles)
-    access = access_of(job, remote)
-    pages = make_pages(job, settings, access, warcs, wanted, wet_metadata, live)
-    examples = join_pages(job, settings, articles, wanted, pages)
-    linked = link_paragraphs(job, settings, examples)
-    vocabulary = train_vocab(job, settings, vocab, examples)
-    encoded = encode_subwords(job, settings, linked, vocabulary)
-    return finish(job, [articles, wanted, *pages, examples, linked, vocabulary, encoded])
+    """Run every stage that has not finished before, then `finish`; return the manifest.
+
+    `inputs` are the lists of files that `Inputs` names.
+    """
+    named = Inputs(**inputs, wet_metadata=wet_metadata, live=live)
+    settings = with_language(settings, language_of(named.dump))
+    running = Build(job, settings, access_of(job, remote), named)
+    run_steps(running)
+    return finish(job, list(running.results.values()))

@@ -26,7 +26,6 @@ PARAGRAPH_RULES = ("prose", "t2t")
 TEXT_RULES = ("plain", "t2t")
 ANY_LANGUAGE = "any"
 INDEXES = ("zipnum", "columnar", "server")
-PAGE_STAGES = ("fetch", "scan", "live-scan")  # those that make documents
 SPLIT_FRACTIONS = {
     "wikisum": (0.8, 0.1, 0.1),  # Liu et al. 2018, section 3
     "hierarchical": (0.9539, 0.0230, 0.0231),  # Liu & Lapata 2019, section 4

@@ -4,6 +4,8 @@ A reason that only one stage knows stands in that stage's `stage.py`. `<code>` s
 digits of an HTTP status.
 """
 
+import re
+
 URLS = {
     "bad_url": "The URL cannot be parsed or has no valid host or port.",
     "not_http": "The URL is not a web address (http or https).",
@@ -40,3 +42,8 @@ SERVERS = {
     "unreadable": "The filesystem reported an error.",
     "wrong_range": "The server sent another range than the requested one.",
 }
+
+
+def without_status(reason: str) -> str:
+    """The name under which a reason is declared: `http_404` as `http_<code>`."""
+    return re.sub(r"^(http_(?:status_)?)\d{3}$", r"\1<code>", reason)

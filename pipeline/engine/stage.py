@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from wikisum.pipeline.engine.workspace import fingerprint
+from wikisum.pipeline.engine.workspace import WORK, fingerprint
 from wikisum.pipeline.records import DROPPED, Dropped
 
 
@@ -25,19 +25,31 @@ class Output:
     count: str | None = None
     suffix: str = ".parquet"
 
+    @property
+    def folder(self) -> str:
+        """The folder of its files, relative to the output folder."""
+        return self.prefix.rpartition("/")[0]
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether its files are no part of the dataset, but lie in the work folder."""
+        return self.prefix.startswith(WORK)
+
 
 @dataclass(frozen=True)
 class Stage:
     """One step of the flow: what is the same in every run of it.
 
     `unit` is what its progress line counts. `reasons` has one sentence for each reason for which
-    it drops a row; a stage with reasons also writes `dropped/dropped-<name>-*.parquet`.
+    it drops a row; a stage with reasons also writes `dropped/dropped-<name>-*.parquet`. What it
+    made is deleted when a later build in the same folder does not need it, unless `is_kept`.
     """
 
     name: str
     unit: str
     outputs: tuple[Output, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
+    is_kept: bool = False
 
     @property
     def all_outputs(self) -> tuple[Output, ...]:

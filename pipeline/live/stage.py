@@ -5,18 +5,48 @@
 What was fetched stays in `live/` and is not fetched again, whatever the build is run for next.
 """
 
+from wikisum.pipeline import reasons
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.run import run_parts
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult, fingerprint
+from wikisum.pipeline.live.fetch import STAGE as NAME
 from wikisum.pipeline.live.fetch import fetch_missing, segments
 from wikisum.pipeline.live.missing import FILTER, BuildMissingFilter
+from wikisum.pipeline.live.segments import FOLDER
 from wikisum.pipeline.options import LiveSettings, Settings
 from wikisum.pipeline.pages.stage import Scan, scan_files, scan_stage
 from wikisum.pipeline.remote.access import Access
 from wikisum.pipeline.wanted.url_filter import KEYS_FOLDER
 
 FILTER_MISSING = Stage(name="live-filter", unit="URLs", outputs=(Output(FILTER),))
+LIVE = Stage(
+    name=NAME,
+    unit="pages",
+    outputs=(Output(f"{FOLDER}/"),),
+    reasons={
+        **reasons.URLS,
+        "broken_answer": "The server's response is not valid HTTP.",
+        "connect_failed": "The server could not be reached.",
+        "connection_lost": "The connection to the server was lost.",
+        "dns_failed": "The name of the host cannot be resolved.",
+        "http_status_<code>": "The server answered with this status.",
+        "not_html": "The page is neither HTML nor plain text.",
+        "not_reached": "The run ended before the page was fetched.",
+        "page_too_large": "The page is larger than --live-max-page-bytes.",
+        "port_refused": "The URL names a port that is not a web server's.",
+        "private_address": "The host has a private or otherwise non-public address.",
+        "robots_delay": "The site's robots.txt asks for pauses of more than 60 seconds.",
+        "robots_disallowed": "The site's robots.txt forbids fetching the page.",
+        "robots_unreachable": "The site's robots.txt could not be fetched, so that nothing is allowed.",
+        "size_limit": "The run received as much as --live-max-bytes allows.",
+        "time_limit": "The run took as long as --live-max-seconds allows.",
+        "timeout": "The server did not respond in time.",
+        "tls_failed": "No secure connection could be made.",
+        "too_many_redirects": "The page redirects too often.",
+    },
+    is_kept=True,
+)
 LIVE_SCAN = scan_stage("live-scan")
 
 

@@ -36,6 +36,7 @@ def _lookup_stage(name: str) -> Stage:
             Output(f".work/lookup-results/{name}-", LookupResult, LOOKUP_RESULT),
             Output(f".work/redirects/{name}-", Lookup, LOOKUP, "redirects_out"),
         ),
+        is_kept=True,  # what an index was asked once need not be asked again
     )
 
 

@@ -5,6 +5,7 @@ Both files are the same bytes for the same inputs and settings.
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,12 +16,12 @@ from wikisum.pipeline.engine.run import run_parts
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import PartResult, StageResult
 from wikisum.pipeline.examples.join import SIZES_FOLDER
-from wikisum.pipeline.options import PAGE_STAGES
 from wikisum.pipeline.records import DROPPED, SPLITS, Dropped
 from wikisum.pipeline.report.leakage import KEYS, Key, SketchShard, leakage
 from wikisum.pipeline.report.page import html_page
 from wikisum.pipeline.report.samples import SAMPLE_ROWS, SampleDropped, read_samples
 from wikisum.pipeline.report.sizes import histogram, read_sizes, size_percentiles
+from wikisum.pipeline.stages import page_stages, stages
 
 REPORT = "report/report.json"
 PAGE = "report/index.html"
@@ -116,37 +117,36 @@ def split_rows(encoded: StageResult) -> dict[str, int]:
 def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     """What goes in and where it ends, for articles, references, records and paragraphs.
 
-    In each, the parts add up to the whole that stands first. Of the live web only if it was asked.
+    In each, the parts add up to the whole, which comes first. Pages from the live web are there
+    only if it was asked.
     """
+    names = [stage.name for stage in stages() if stage.name in counts]
     examples = counts["examples"]
     pages: Counter[str] = Counter()
-    for stage in PAGE_STAGES:
-        pages.update(counts.get(stage, {}))
+    for stage in page_stages():
+        pages.update(counts.get(stage.name, {}))
 
-    def dropped(kind: str, of: dict[str, int]) -> dict[str, int]:
-        return part(of, f"dropped_{kind}_", ())
+    def dropped(kind: str) -> dict[str, int]:
+        """The rows of a kind that stages after the one that counts them have dropped."""
+        first = names.index("articles" if kind == "article" else "wanted") + 1
+        rows: Counter[str] = Counter()
+        for name in names[first:]:
+            rows.update(_part(counts[name], f"dropped_{kind}_"))
+        return dict(rows)
 
-    def part(of: dict[str, int], start: str, without: tuple[str, ...]) -> dict[str, int]:
-        return {
-            name.removeprefix(start): number
-            for name, number in of.items()
-            if name.startswith(start) and name not in without
-        }
-
-    taken = pages["documents_out"] + sum(part(pages, "dropped_", ()).values())
+    taken = pages["documents_out"] + sum(_part(pages, "dropped_").values())
     # fates of pooled paragraphs, counted a second time
     after = ("paragraphs_out", "paragraphs_cut", "paragraphs_article_dropped")
     found = {
         "articles": {
             "articles": counts["articles"].get("articles_out", 0),
             "in_examples": examples.get("examples_out", 0),
-            **dropped("article", counts["wanted"]),
-            **dropped("article", examples),
+            **dropped("article"),
         },
         "references": {
             "wanted": counts["wanted"].get("references_out", 0),
-            "in_examples": examples.get("documents_out", 0),
-            **dropped("reference", examples),
+            "in_examples": examples.get("references_out", 0),
+            **dropped("reference"),
         },
         # a record that is neither wanted nor whole is counted twice, as both
         "records_read": {
@@ -157,17 +157,17 @@ def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
         "records_taken": {
             "wanted_or_broken": taken,
             "documents": pages["documents_out"],
-            **part(pages, "dropped_", ()),
+            **_part(pages, "dropped_"),
         },
         "paragraphs_of_pages": {
-            "extracted": sum(part(pages, "paragraphs_", ()).values()),
+            "extracted": sum(_part(pages, "paragraphs_").values()),
             "kept": pages["paragraphs_kept"],
-            **part(pages, "paragraphs_", ("paragraphs_kept",)),
+            **_part(pages, "paragraphs_", ("paragraphs_kept",)),
         },
         "paragraphs_of_articles": {
-            "joined": sum(part(examples, "paragraphs_", after).values()),
+            "joined": sum(_part(examples, "paragraphs_", after).values()),
             "in_examples": examples.get("paragraphs_out", 0),
-            **part(examples, "paragraphs_", ("paragraphs_out", "paragraphs_pooled")),
+            **_part(examples, "paragraphs_", ("paragraphs_out", "paragraphs_pooled")),
         },
     }
     if "live-scan" in counts:
@@ -175,6 +175,15 @@ def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
         found["pages_from_the_web"] = {
             "asked": sum(live.values()),
             "fetched": live.get("fetched", 0),
-            **part(live, "dropped_", ()),
+            **_part(live, "dropped_"),
         }
     return found
+
+
+def _part(of: Mapping[str, int], start: str, without: tuple[str, ...] = ()) -> dict[str, int]:
+    """The counts whose names begin with `start`, under the rest of their names."""
+    return {
+        name.removeprefix(start): number
+        for name, number in of.items()
+        if name.startswith(start) and name not in without
+    }

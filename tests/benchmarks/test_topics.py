@@ -3,7 +3,7 @@ import pytest
 
 from benchmarks.topics import TopicSettings, make_example, texts_of, write_topics
 from wikisum.pipeline.records import EXAMPLE, example_from_row
-from wikisum.pipeline.validate.validate import row_faults
+from wikisum.pipeline.validate.rows import row_faults
 from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.rank import rank
 from wikisum.ranker.rouge import rouge2_recall, rougel_recall

@@ -7,23 +7,23 @@ from hypothesis import strategies as st
 
 from wikisum.crawl.urls import url_key
 from wikisum.pipeline.validate import tally
-from wikisum.pipeline.validate.tally import Tally, Unequal
+from wikisum.pipeline.validate.tally import Unequal, open_tally
 
 NAMES = st.lists(st.sampled_from("abcdefghij"), max_size=60)
 
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
-    monkeypatch.setattr(tally, "KEYS_A_RANGE", 8)
+    monkeypatch.setattr(tally, "KEYS_PER_RANGE", 8)
     monkeypatch.setattr(tally, "_BUFFER_KEYS", 3)
 
 
 def unequal(left, right, expected) -> list[Unequal]:
-    with Tally(expected) as counted:
+    with open_tally(expected) as counted:
         for name in left:
-            counted.left(name)
+            counted.add_left(name)
         for name in right:
-            counted.right(name)
+            counted.add_right(name)
         return list(counted.unequal())
 
 
@@ -37,8 +37,8 @@ def test_it_finds_what_two_counters_find(left, right, expected):
 
 def test_nothing_stays_on_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(tally.tempfile, "tempdir", str(tmp_path))
-    with Tally(100) as counted:
+    with open_tally(100) as counted:
         for number in range(100):
-            counted.left(str(number))
+            counted.add_left(str(number))
         assert list(tmp_path.glob("wikisum-tally-*/*"))
     assert not list(Path(tmp_path).iterdir())
