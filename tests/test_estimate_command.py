@@ -92,7 +92,7 @@ def test_what_the_web_would_be_asked_for(capsys, tmp_path):
     [
         (["--assume", "colour=1"], "--assume knows no 'colour'"),
         (["--assume", "coverage=much"], "no number"),
-        (["--assume", "coverage=7"], "makes no sense"),
+        (["--assume", "coverage=7"], "is out of range"),
     ],
 )
 def test_wrong_figures(words, message, capsys, tmp_path):
@@ -161,7 +161,7 @@ def test_search_results_are_counted_for_the_sampled_articles(tmp_path):
 
 
 def test_places_in_a_large_crawl_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(sample_pages, "BYTES_A_PLACE", 2000)
+    monkeypatch.setattr(sample_pages, "BYTES_PER_PLACE", 2000)
     text = b"<p>The bridge was opened in the summer of %d.</p>"
     records = [warc_record(f"http://{i}.example/", text % i) for i in range(200)]
     (tmp_path / "a.warc.gz").write_bytes(gzipped(*records))

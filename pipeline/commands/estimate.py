@@ -46,7 +46,7 @@ def estimate(
     from wikisum.pipeline.build import with_language
     from wikisum.pipeline.errors import JobFailed
     from wikisum.pipeline.estimate import estimate as figures
-    from wikisum.pipeline.estimate.rates import Assumptions, Prices, Rates, told
+    from wikisum.pipeline.estimate.rates import Assumptions, Prices, Rates, with_values
     from wikisum.pipeline.estimate.sample_articles import sample_articles
     from wikisum.pipeline.estimate.sample_pages import sample_pages
     from wikisum.pipeline.estimate.table import as_plain, estimate_lines
@@ -54,9 +54,9 @@ def estimate(
 
     values = _values(args.assume)
     rates, assumed, prices = (
-        told(Rates(), values),
-        told(Assumptions(), values),
-        told(Prices(), values),
+        with_values(Rates(), values),
+        with_values(Assumptions(), values),
+        with_values(Prices(), values),
     )
     settings = with_language(settings, language_of(dump))
     max_articles = _max_articles(settings.articles.titles, settings.articles.limit)

@@ -1,4 +1,4 @@
-"""Named numpy arrays as one file that the processes of a machine map and share."""
+"""Numpy arrays in one file that all processes of a machine map into memory."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from wikisum.pipeline.engine.shards import ShardFile
 
 
 def write_arrays(out: str, path: str, arrays: Any) -> ShardFile:
-    """Write the fields of a NamedTuple of arrays; the file as a stage tells of it."""
+    """Write the fields of a NamedTuple of arrays; return the file's entry."""
     columns = [
         pa.LargeListArray.from_arrays(pa.array([0, len(array)], pa.int64()), pa.array(array))
         for array in arrays
@@ -25,7 +25,7 @@ def write_arrays(out: str, path: str, arrays: Any) -> ShardFile:
 
 
 def read_arrays(path: str, key: str) -> list[np.ndarray]:
-    """The arrays in order, mapped; of a remote file, a local copy that `key` stands for."""
+    """The arrays in order, mapped. A remote file is copied once; `key` names its content."""
     with pa.memory_map(files.local_copy(path, key)) as mapped:
         batch = pa.ipc.open_file(mapped).get_batch(0)
     return [column.values.to_numpy(zero_copy_only=True) for column in batch.columns]

@@ -33,7 +33,7 @@ class InputFile(NamedTuple):
 
 
 def identity(inputs: list[InputFile]) -> list[list[Any]]:
-    """What a stage's fingerprint takes the files by."""
+    """Name, size and time of change of each file, for a stage's fingerprint."""
     return [[f.name, f.size_bytes, f.modified] for f in inputs]
 
 
@@ -53,7 +53,7 @@ def is_remote(path: str) -> bool:
 
 
 def set_beam_flags(flags: Sequence[str]) -> None:
-    """Have this process open remote paths as Beam's flags tell; without a call S3 has no client."""
+    """Open remote paths as these flags for Beam say; without a call there is no client for S3."""
     FileSystems.set_options(PipelineOptions(list(flags)))
 
 
@@ -69,7 +69,7 @@ def check_path(path: str) -> None:
         is_known = False
     if not is_known:
         needs = f": pip install 'wikisum[{_EXTRAS[scheme]}]'" if scheme in _EXTRAS else ""
-        raise ValueError(f"{path}: nothing that is installed opens {scheme}:// paths{needs}")
+        raise ValueError(f"{path}: no installed package opens {scheme}:// paths{needs}")
 
 
 def join(*parts: str) -> str:
@@ -84,8 +84,11 @@ def open_input(path: str) -> BinaryIO:
     return open(path, "rb")
 
 
-def small_reads(file: BinaryIO) -> BinaryIO:
-    """An open input to read little of: an object store's stream would read 16 MB ahead."""
+def unbuffered(file: BinaryIO) -> BinaryIO:
+    """The raw stream below the read-ahead buffer, for small random reads.
+
+    The buffer of an object store's stream would read 16 MB ahead of each.
+    """
     below: BinaryIO = getattr(file, "raw", file)
     return file if isinstance(below, io.FileIO) else below
 
@@ -93,7 +96,7 @@ def small_reads(file: BinaryIO) -> BinaryIO:
 def read_range(path: str, offset: int, length: int) -> bytes:
     """Bytes [offset, offset + length) of a file; fewer only where it ends."""
     with open_input(path) as file:
-        stream = small_reads(file)
+        stream = unbuffered(file)
         stream.seek(offset)
         data = bytearray()
         while len(data) < length and (more := stream.read(length - len(data))):
@@ -102,18 +105,18 @@ def read_range(path: str, offset: int, length: int) -> bytes:
 
 
 def exists(path: str) -> bool:
-    """Whether there is a file or folder of that name."""
+    """Whether the file or folder exists."""
     return bool(FileSystems.exists(path)) if is_remote(path) else os.path.exists(path)
 
 
 def make_folder(path: str) -> None:
-    """Make the folder and those above it; object stores have none to make."""
+    """Create the folder and its parents; object stores have no folders to create."""
     if not is_remote(path):
         os.makedirs(path, exist_ok=True)
 
 
 def delete(path: str) -> None:
-    """Delete a file if it is there."""
+    """Delete a file if it exists."""
     if is_remote(path):
         if FileSystems.exists(path):
             FileSystems.delete([path])
@@ -123,7 +126,7 @@ def delete(path: str) -> None:
 
 
 def delete_folder(folder: str) -> None:
-    """Delete a folder and all that is in it, if it is there."""
+    """Delete a folder and everything in it, if it exists."""
     if is_remote(folder):
         paths = [match.path for match in _match(join(folder, "**"))]
         if paths:
@@ -133,7 +136,7 @@ def delete_folder(folder: str) -> None:
 
 
 def move(path: str, target: str) -> None:
-    """Give a file another name, in a folder that need not be there; nothing if it is not there."""
+    """Move a file, creating the target's folder; do nothing if the file does not exist."""
     if not exists(path):
         return
     make_folder(os.path.dirname(target))
@@ -145,7 +148,7 @@ def move(path: str, target: str) -> None:
 
 
 def size_bytes(path: str) -> int | None:
-    """The size of a file, or None if there is none."""
+    """The size of a file, or None if it does not exist."""
     if not is_remote(path):
         return os.path.getsize(path) if os.path.isfile(path) else None
     matches = _match(path)
@@ -153,7 +156,7 @@ def size_bytes(path: str) -> int | None:
 
 
 def sizes_bytes(paths: Iterable[str]) -> dict[str, int]:
-    """The sizes of those files that are there; a remote folder is listed once for all in it."""
+    """The sizes of the files that exist; a remote folder is listed once for all files in it."""
     found: dict[str, int] = {}
     by_folder: dict[str, list[str]] = {}
     for path in paths:
@@ -170,7 +173,7 @@ def sizes_bytes(paths: Iterable[str]) -> dict[str, int]:
 
 
 def list_folder(folder: str) -> list[str]:
-    """The paths of the files in a folder, sorted; none if there is no such folder."""
+    """The sorted paths of the files in a folder; none if the folder does not exist."""
     if is_remote(folder):
         return sorted(m.path for m in _match(join(folder, "*")))
     if not os.path.isdir(folder):
@@ -179,9 +182,9 @@ def list_folder(folder: str) -> list[str]:
 
 
 def expand(patterns: list[str]) -> list[InputFile]:
-    """The files that the paths or globs name, sorted by name, each once.
+    """The files that paths or globs match, sorted by name, each once.
 
-    Raises FileNotFoundError for a pattern that names none, IsADirectoryError for a folder.
+    Raises FileNotFoundError for a pattern without a match, IsADirectoryError for a folder.
     """
     found: dict[str, tuple[int, float]] = {}
     for pattern in patterns:
@@ -191,7 +194,7 @@ def expand(patterns: list[str]) -> list[InputFile]:
             raise FileNotFoundError(f"no such file: {pattern}")
         for match in matches:
             if not is_remote(match.path) and os.path.isdir(match.path):
-                raise IsADirectoryError(f"is a folder, not a file: {match.path}")
+                raise IsADirectoryError(f"is a directory, not a file: {match.path}")
             found[match.path] = (match.size_in_bytes, match.last_updated_in_seconds)
     whole = {path: whole_path(path) for path in found}
     root = os.path.commonpath([os.path.dirname(p) for p in whole.values()]) if found else ""
@@ -282,7 +285,7 @@ def _create(path: str) -> BinaryIO:
 
 
 def write_bytes(path: str, data: bytes) -> None:
-    """Write a whole small file at once."""
+    """Write a small file atomically."""
     with AtomicFile(path) as file:
         file.write(data)
 

@@ -19,9 +19,9 @@ _PLAIN_LINE_EVERY_SECONDS = 10.0
 
 
 class Ticker:
-    """Counts work done in this process and tells it to `folder`, seldom enough to cost nothing.
+    """Counts the work of this process and writes it to a file in `folder` a few times per second.
 
-    Without a folder (a cluster, which has its own display) it does nothing. Pickles to a new one.
+    Without a folder it does nothing: a cluster has its own display. A pickled ticker starts at 0.
     """
 
     def __init__(self, folder: str | None) -> None:
@@ -34,7 +34,7 @@ class Ticker:
         return Ticker, (self._folder,)
 
     def add(self, items: int = 0, work: float = 0.0) -> None:
-        """Add `items` (what the rate counts) and `work` (what the share of the whole counts)."""
+        """Add `items`, which the rate counts, and `work`, which the share done counts."""
         self._items += items
         self._work += work
         if time.monotonic() - self._written > _WRITE_EVERY_SECONDS:
@@ -77,7 +77,7 @@ def progress_line(stage: str, unit: str, items: int, share: float | None, second
 
 @contextlib.contextmanager
 def watched(stage: str, unit: str, total_work: float, to: TextIO | None) -> Iterator[Ticker]:
-    """The ticker of work that this process does itself, drawn while the block runs."""
+    """A ticker for work that this process does itself; its progress is drawn during the block."""
     if to is None:
         yield Ticker(None)
         return
@@ -92,7 +92,7 @@ def watched(stage: str, unit: str, total_work: float, to: TextIO | None) -> Iter
 def drawn(
     folder: str | None, stage: str, unit: str, total_work: float, to: TextIO
 ) -> Iterator[None]:
-    """Draw the progress of what the block runs: a line rewritten, or now and then a plain one."""
+    """Draw the progress of the block: one line that is rewritten, or a plain line at times."""
     if folder is None:
         yield
         return

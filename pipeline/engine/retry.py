@@ -1,4 +1,9 @@
-"""What an earlier run of a stage made, set aside so that only what failed there is done again."""
+"""Results of a previous run of a stage that a retry may reuse, so that only failures are redone.
+
+A retry (`--retry timeout,http_503`) asks again for what failed for some reasons. The parts that
+have such failures are opened again. Their files move to a folder of the work folder, from which
+the stage copies everything but these failures.
+"""
 
 import json
 from collections.abc import Collection
@@ -8,83 +13,84 @@ from typing import Any
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.workspace import Workspace
 
-FOLDER = "aside"
+FOLDER = "previous"
 _NOTE = "note.json"
 
 
 @dataclass(frozen=True)
-class Aside:
-    """Where the earlier files lie, by the paths they had; what failed for `reasons` is void."""
+class PreviousRun:
+    """Where the files of the previous run are; failures for `reasons` in them are to be redone."""
 
     folder: str
     reasons: frozenset[str]
 
     def path(self, relative: str) -> str | None:
-        """Where a file that was at `relative` is now, or None if there was none."""
+        """Where the file that was at `relative` is now, or None if there was none."""
         path = files.join(self.folder, relative)
         return path if files.exists(path) else None
 
 
-def set_aside(
+def keep_previous(
     workspace: Workspace,
     stage: str,
-    key: str,
+    fingerprint: str,
     part_count: int,
     settings: dict[str, Any],
     reasons: Collection[str],
-    counted: str = "dropped_",
+    counted_as: str = "dropped_",
     of_other_inputs: bool = False,
-) -> Aside | None:
-    """Open those parts of a stage again that lost something for one of the reasons.
+) -> PreviousRun | None:
+    """Open the parts of a stage again that have failures for `reasons`, and keep their files.
 
-    `key` is its fingerprint, `counted` what the counts of such losses begin with. With
-    `of_other_inputs` all that it made of other inputs by the same settings is set aside too, for
-    its single outcomes hold. What a killed run had set aside is taken up again. Gives back None if
-    there is nothing of an earlier run.
+    Failures are counted under `counted_as` and their reason. With `of_other_inputs`, everything
+    that the stage made of other inputs under the same settings is kept too, since each single
+    result is still valid. What a killed run had kept is used again. Returns None if there is
+    nothing to reuse.
     """
     folder = workspace.work(FOLDER, stage)
     before = _read_note(files.join(folder, _NOTE), settings)
     if before is None:
-        clear_aside(workspace, stage)
-    void = frozenset(reasons) | (before or frozenset())
+        forget_previous(workspace, stage)
+    redone = frozenset(reasons) | (before or frozenset())
     moved: list[str] = []
     old = workspace.finished(stage)
-    if old is not None and of_other_inputs and old.fingerprint != key:
-        moved = [f.path for f in old.files] if _same(old.extra["settings"], settings) else []
-    parts = workspace.parts(stage, key)
-    again = []
+    if old is not None and of_other_inputs and old.fingerprint != fingerprint:
+        moved = [f.path for f in old.files] if _equal(old.extra["settings"], settings) else []
+    parts = workspace.parts(stage, fingerprint)
+    opened = []
     for index, done in parts.load(part_count).items() if reasons else ():
-        if any(done.counts.get(counted + reason) for reason in reasons):
-            again.append(index)
+        if any(done.counts.get(counted_as + reason) for reason in reasons):
+            opened.append(index)
             moved += [f.path for f in done.files]
     if not moved:
-        return None if before is None else Aside(folder, void)
-    note = {"settings": settings, "reasons": sorted(void)}
+        return None if before is None else PreviousRun(folder, redone)
+    # The note comes first: a run that is killed from here on finds what has been moved already.
+    note = {"settings": settings, "reasons": sorted(redone)}
     files.write_bytes(files.join(folder, _NOTE), json.dumps(note).encode())
     files.delete(workspace.work(f"{stage}.json"))
     for path in moved:
         files.move(workspace.path(path), files.join(folder, path))
-    for index in again:
+    for index in opened:
         parts.forget(index)
-    return Aside(folder, void)
+    return PreviousRun(folder, redone)
 
 
-def clear_aside(workspace: Workspace, stage: str) -> None:
-    """Delete what was set aside; the stage is done."""
+def forget_previous(workspace: Workspace, stage: str) -> None:
+    """Delete what was kept of the previous run, once the stage has finished."""
     folder = workspace.work(FOLDER, stage)
     if files.exists(folder):
         files.delete_folder(folder)
 
 
 def _read_note(path: str, settings: dict[str, Any]) -> frozenset[str] | None:
-    """The reasons of what lies aside, or None if nothing does that these settings made."""
+    """The reasons to redo, or None if nothing of a run with these settings is kept."""
     if not files.exists(path):
         return None
     with files.open_input(path) as raw:
         note = json.load(raw)
-    return frozenset(note["reasons"]) if _same(note["settings"], settings) else None
+    return frozenset(note["reasons"]) if _equal(note["settings"], settings) else None
 
 
-def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether settings agree, of which one may have been read back from JSON."""
+def _equal(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether settings are equal, one of which may have been read back from JSON."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

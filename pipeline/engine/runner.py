@@ -19,7 +19,7 @@ LOG = "beam.log"
 
 
 def check_beam_flags(flags: list[str]) -> None:
-    """Raise ValueError for a flag that Beam does not have; Beam would pass over it."""
+    """Raise ValueError for a flag that Beam does not have; Beam itself would ignore it."""
     if not flags:
         return
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
@@ -30,7 +30,7 @@ def check_beam_flags(flags: list[str]) -> None:
     try:
         _, unknown = parser.parse_known_args(flags)
     except SystemExit as error:
-        raise ValueError(f"wrong Beam flags after --: {' '.join(flags)}") from error
+        raise ValueError(f"invalid Beam flags after --: {' '.join(flags)}") from error
     if unknown:
         raise ValueError(f"Beam has no flag {unknown[0]}")
 
@@ -43,19 +43,19 @@ def _all_subclasses(root: type) -> list[Any]:
     return found
 
 
-def run_pipeline(job: Job, construct: Callable[[beam.Pipeline], None], most_workers: int) -> None:
-    """Build and run a pipeline, its chatter to a log. Raises JobFailed with the cause in a line."""
+def run_pipeline(job: Job, construct: Callable[[beam.Pipeline], None], max_workers: int) -> None:
+    """Build and run a pipeline with its output in a log. Raises JobFailed with the cause."""
     if job.beam_flags:
         options = PipelineOptions(list(job.beam_flags))
         runner = options.get_all_options().get("runner")
     else:
-        workers = max(1, min(job.workers, most_workers))
+        workers = max(1, min(job.workers, max_workers))
         mode = "multi_processing" if workers > 1 else "in_memory"
         options = PipelineOptions(
             [f"--direct_num_workers={workers}", f"--direct_running_mode={mode}"]
         )
         runner = "FnApiRunner"
-    with _chatter_to_log(job):
+    with _stderr_to_log(job):
         try:
             pipeline = beam.Pipeline(runner=runner, options=options)
             os.rmdir(pipeline.local_tempdir)  # empty, for Java's transforms; a kill would leave it
@@ -74,8 +74,8 @@ def cause(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def _chatter_to_log(job: Job) -> Iterator[None]:
-    """Send what workers and libraries write to standard error to the log, but for our own lines."""
+def _stderr_to_log(job: Job) -> Iterator[None]:
+    """Redirect standard error to the log; our own lines go to a descriptor of their own."""
     if job.beam_flags or files.is_remote(job.workspace.out):
         yield
         return
@@ -95,9 +95,9 @@ def _chatter_to_log(job: Job) -> Iterator[None]:
 
 
 def _drain(out_of_pipe: int, path: str) -> None:
-    """Write what comes out of the pipe to a file while there is room for it.
+    """Copy the pipe to a file, and go on reading when the disk is full.
 
-    A worker whose own standard error fails, on a full disk say, would hang instead of failing.
+    A worker that cannot write to its standard error would hang instead of failing.
     """
     log = None
     with contextlib.suppress(OSError):

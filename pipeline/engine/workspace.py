@@ -1,7 +1,7 @@
-"""What a build has done so far: one state file a stage, one a part, so that any run can go on.
+"""What a build has done so far: one state file per stage and per part, so that it can resume.
 
-A stage's fingerprint stands for its settings, its inputs and all that stands before it. A stage
-whose fingerprint is recorded as finished is skipped; a part recorded under it is not redone.
+A stage's fingerprint is a hash of its settings, its inputs and the stages before it. A stage that
+has finished under the same fingerprint is skipped; a part that was recorded under it is not redone.
 """
 
 import contextlib
@@ -26,9 +26,9 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class PartResult:
-    """What one part of a stage wrote and counted; `extra` are small things later stages need.
+    """What one part of a stage wrote and counted; `extra` holds small values for later stages.
 
-    `costs` counts what it cost, which another run with the same outcome may have cheaper.
+    `costs` counts requests and the like, which may differ between runs with equal results.
     """
 
     files: list[ShardFile] = field(default_factory=list)
@@ -68,13 +68,13 @@ class StageResult:
 
 
 def fingerprint(key: Mapping[str, Any]) -> str:
-    """16 hex digits that stand for the settings and inputs in `key` and for our version."""
+    """16 hex digits: a hash of the settings and inputs in `key` and of our version."""
     text = json.dumps({"version": __version__, **key}, sort_keys=True, default=list)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def merge_parts(parts: Iterable[PartResult]) -> PartResult:
-    """The files of all parts, counts and costs added up, the first of each fact."""
+    """The files of all parts, sums of counts and costs, and the first value of each extra."""
     result = PartResult()
     counts: Counter[str] = Counter()
     costs: Counter[str] = Counter()
@@ -91,7 +91,7 @@ def merge_parts(parts: Iterable[PartResult]) -> PartResult:
 
 @dataclass(frozen=True)
 class Parts:
-    """Where the parts of one stage of one fingerprint are recorded; goes to the workers."""
+    """Where the parts of one run of a stage are recorded. Sent to the workers."""
 
     out: str
     folder: str
@@ -103,14 +103,14 @@ class Parts:
         files.write_bytes(self._path(index), result.to_json())
 
     def forget(self, index: int) -> None:
-        """Have a part done again."""
+        """Delete the record of a part, so that it is done again."""
         files.delete(self._path(index))
 
     def load(self, count: int) -> dict[int, PartResult]:
-        """What was recorded of the first `count` parts, those whose files are all there."""
-        there = {os.path.basename(path) for path in files.list_folder(self.folder)}
+        """The recorded results of the first `count` parts, those whose files all exist."""
+        existing = {os.path.basename(path) for path in files.list_folder(self.folder)}
         named = {i: os.path.basename(self._path(i)) for i in range(count)}
-        recorded = {i: self._read(i) for i, name in named.items() if name in there}
+        recorded = {i: self._read(i) for i, name in named.items() if name in existing}
         missing = missing_files(self.out, (f for part in recorded.values() for f in part.files))
         return {i: part for i, part in recorded.items() if missing.isdisjoint(part.files)}
 
@@ -120,7 +120,7 @@ class Parts:
 
 
 def missing_files(out: str, shards: Iterable[ShardFile]) -> set[ShardFile]:
-    """The files that are not there, or not of their size."""
+    """The files that do not exist or have another size."""
     path_by_shard = {shard: files.join(out, shard.path) for shard in shards}
     sizes = files.sizes_bytes(path_by_shard.values())
     return {s for s, path in path_by_shard.items() if sizes.get(path) != s.size_bytes}
@@ -142,7 +142,7 @@ class Workspace:
         return Parts(self.out, self.work(f"{stage}-{key}"))
 
     def finished(self, stage: str, key: str | None = None) -> StageResult | None:
-        """The stage's result if it is done (for this fingerprint) and its files are there."""
+        """The stage's result if it has finished (under this fingerprint) and its files exist."""
         path = self.work(f"{stage}.json")
         if not files.exists(path):
             return None
@@ -157,7 +157,7 @@ class Workspace:
         return dataclasses.replace(result, skipped=True)
 
     def begin(self, stage: str, key: str, outputs: tuple[str, ...], part_count: int) -> list[int]:
-        """Clear what other settings left behind; give back the parts that are still to do."""
+        """Delete what other settings left behind; return the parts that are still to do."""
         files.delete(self.path(MANIFEST))
         files.delete(self.work(f"{stage}.json"))
         parts = self.parts(stage, key)
@@ -176,12 +176,12 @@ class Workspace:
                     files.delete(path)
 
     def forget(self, stage: str, outputs: tuple[str, ...]) -> None:
-        """Delete what a stage made that is no part of this build."""
+        """Delete what a stage made, and its record."""
         files.delete(self.work(f"{stage}.json"))
         self._delete_outputs(outputs, set())
 
     def finish(self, result: StageResult) -> None:
-        """Record the stage as done."""
+        """Record the stage as finished."""
         plain = dataclasses.asdict(result)
         del plain["skipped"]
         files.write_bytes(self.work(f"{result.stage}.json"), json.dumps(plain, indent=1).encode())
@@ -195,7 +195,7 @@ class Workspace:
         try:
             os.makedirs(self.work(), exist_ok=True)
         except OSError as error:
-            raise JobFailed(f"cannot make the folder {self.out}: {error.strerror}") from error
+            raise JobFailed(f"cannot create the directory {self.out}: {error.strerror}") from error
         with open(self.work("lock"), "w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

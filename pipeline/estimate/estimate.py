@@ -1,11 +1,18 @@
 """What a build would read, ask for, compute, shuffle and write, stage by stage. Pure functions."""
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from wikisum.pipeline.estimate.rates import Assumptions, Prices, Rates
 from wikisum.pipeline.estimate.volumes import ArticleSample, CrawlSample, Volumes, volumes
 from wikisum.pipeline.options import LiveSettings, Settings
+
+HTML_SPEED: dict[str, Callable[[Rates], float]] = {  # of each extractor, in bytes per second
+    "fast": lambda rates: rates.fast_bytes,
+    "soup": lambda rates: rates.soup_bytes,
+    "trafilatura": lambda rates: rates.trafilatura_bytes,
+}
 
 
 class StageCost(NamedTuple):
@@ -40,7 +47,7 @@ class Estimate(NamedTuple):
 def estimate(
     articles: ArticleSample,
     crawl: CrawlSample | None,
-    most_articles: int | None,
+    max_articles: int | None,
     settings: Settings,
     rates: Rates,
     assumed: Assumptions,
@@ -48,7 +55,7 @@ def estimate(
     live: LiveSettings | None = None,
 ) -> Estimate:
     """The estimate of a build of at most so many articles; `live` is how it asks the web."""
-    volume = volumes(articles, most_articles, crawl, settings, assumed, live is not None)
+    volume = volumes(articles, max_articles, crawl, settings, assumed, live is not None)
     stages = stage_costs(volume, crawl, articles.is_original, settings, rates, assumed)
     whole = total(stages)
     paid = dollars(whole, prices)
@@ -64,9 +71,9 @@ def live_seconds(
     The busiest of the sampled articles is the busiest of all.
     """
     at_once = volume.asked_live * assumed.live_requests * assumed.live_seconds / live.concurrency
-    a_sampled_page = volume.asked_live / max(volume.wanted, 1)
+    per_sampled_page = volume.asked_live / max(volume.wanted, 1)
     more = volume.articles / max(articles.articles, 1)
-    in_turn = articles.busiest_host * more * a_sampled_page * assumed.live_requests
+    in_turn = articles.busiest_host * more * per_sampled_page * assumed.live_requests
     seconds = max(at_once, in_turn * (live.delay_seconds + assumed.live_seconds))
     return seconds if live.max_seconds is None else min(seconds, live.max_seconds)
 
@@ -135,7 +142,7 @@ def _fetch(volume: Volumes, settings: Settings, rates: Rates, assumed: Assumptio
     return StageCost(
         "fetch",
         read_bytes=volume.found * assumed.record_bytes,
-        requests=volume.found * assumed.requests_a_page,
+        requests=volume.found * assumed.requests_per_page,
         cpu_seconds=_extraction(volume, settings, rates) * _crawled_share(volume),
         output_bytes=_documents(volume, rates) * _crawled_share(volume),
     )
@@ -188,7 +195,7 @@ def _crawled_share(volume: Volumes) -> float:
 
 
 def _extraction(volume: Volumes, settings: Settings, rates: Rates) -> float:
-    html_speed: float = getattr(rates, f"{settings.pages.extractor}_bytes")
+    html_speed = HTML_SPEED[settings.pages.extractor](rates)
     return volume.html_bytes / html_speed + volume.text_bytes / rates.text_bytes
 
 
@@ -229,8 +236,8 @@ def _tokenize(volume: Volumes, rates: Rates) -> StageCost:
 
 
 def _linked_chars(volume: Volumes, settings: Settings) -> float:
-    most = settings.graphs.graph_paragraphs
-    share = min(1.0, most / settings.examples.max_paragraphs) if most else 1.0
+    limit = settings.graphs.graph_paragraphs
+    share = min(1.0, limit / settings.examples.max_paragraphs) if limit else 1.0
     return volume.kept_chars * share
 
 

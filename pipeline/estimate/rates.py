@@ -1,4 +1,4 @@
-"""What an estimate goes by: measured rates, what is assumed of crawls, and prices. Kept here alone.
+"""The figures that an estimate uses: measured rates, assumptions about crawls, and prices.
 
 Rates are of one core of an x86_64 server, Python 3.11, in CPU time, as benchmarks/estimate.md has
 them (2026-11-21). A rented virtual core, half a real one, may take up to twice as long.
@@ -11,7 +11,7 @@ from typing import TypeVar
 
 @dataclass(frozen=True)
 class Rates:
-    """What a core does in a second, and how many bytes of output a unit makes."""
+    """What a core does per second, and how many bytes of output a unit makes."""
 
     dump_bytes: float = 2.7e6  # of compressed dump, cut into pages
     markup_chars: float = 1.4e6  # of articles' markup, parsed
@@ -46,7 +46,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What cannot be seen in the inputs: CommonCrawl, and pages, in round figures."""
+    """What the inputs do not show, about Common Crawl and its pages, in round figures."""
 
     coverage: float = 0.4  # share of wanted pages that a whole crawl has
     crawl_pages: float = 2.5e9  # records of a whole crawl
@@ -55,7 +55,7 @@ class Assumptions:
     index_blocks: float = 0.9e6  # of a crawl's index
     index_block_bytes: float = 250e3
     record_bytes: float = 30e3  # of a page, compressed
-    requests_a_page: float = 1.0
+    requests_per_page: float = 1.0
     range_bytes: float = 8e6  # of a remote file in one request
     live_coverage: float = 0.5  # share of pages without a capture that the web still has
     live_requests: float = 1.5  # a page of the web, with redirects and robots.txt
@@ -68,7 +68,7 @@ class Assumptions:
 
 @dataclass(frozen=True)
 class Prices:
-    """Dollars; list prices in round figures as remembered in 2025, to be checked by who pays."""
+    """US dollars: rounded list prices of a large cloud provider in 2025; check them before use."""
 
     cpu_hour: float = 0.07  # a virtual core and 3.75 GB of memory
     shuffle_gb: float = 0.011
@@ -82,15 +82,15 @@ NAMES = [f.name for kind in (Rates, Assumptions, Prices) for f in dataclasses.fi
 _SHARES = ("coverage", "live_coverage", "page_share")
 
 
-def told(figures: Figures, value_by_name: dict[str, float]) -> Figures:
-    """The figures with those that are told otherwise; names of other groups are passed over.
+def with_values(figures: Figures, value_by_name: dict[str, float]) -> Figures:
+    """The figures with the given values instead; names of other groups are ignored.
 
-    Raises ValueError for a value that makes no sense.
+    Raises ValueError for a value that is out of range.
     """
     own = {f.name for f in dataclasses.fields(figures)}
     for name in own & value_by_name.keys():
         value = value_by_name[name]
         is_free = isinstance(figures, Prices) and value == 0
         if not (is_free or 0 < value < float("inf")) or (name in _SHARES and value > 1):
-            raise ValueError(f"--assume {name}={value:g} makes no sense")
+            raise ValueError(f"--assume {name}={value:g} is out of range")
     return dataclasses.replace(figures, **{n: v for n, v in value_by_name.items() if n in own})

@@ -21,7 +21,7 @@ from wikisum.pipeline.estimate.volumes import ArticleSample
 from wikisum.pipeline.options import ArticleSettings
 from wikisum.pipeline.wanted.search_results import read_search_results
 
-MOST_ARTICLES = 300
+MAX_ARTICLES = 300
 PLACES = 4
 SMALL_BYTES = 32 << 20
 SEEN_BYTES = 64 << 20  # looked through for the next stream of a dump
@@ -74,7 +74,7 @@ def sample_articles(
 
     Of a large multistream dump they come from places all over it, else from its beginning.
     """
-    sampled = SampledArticles(min(own.limit or MOST_ARTICLES, MOST_ARTICLES))
+    sampled = SampledArticles(min(own.limit or MAX_ARTICLES, MAX_ARTICLES))
     original = is_original(dump)
     main = [file for file in dump if not is_index(file)]
     if original:

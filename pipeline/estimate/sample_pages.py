@@ -21,7 +21,7 @@ from wikisum.pipeline.remote.stream import RemoteFile
 
 FILES = 3
 PLACES = 4  # in each of them, if it is large
-BYTES_A_PLACE = 2 << 20
+BYTES_PER_PLACE = 2 << 20
 DENSE_PAGES = 16  # at each place, of those that are wanted and of others, then fewer and fewer
 _WET = re.compile(r"\.wet\b")
 
@@ -51,10 +51,10 @@ class _Sampled:
         self._asked[self._is_match] += 1
         return number % (1 + number // DENSE_PAGES) == 0
 
-    def read(self, raw: Any, most_bytes: int) -> None:
+    def read(self, raw: Any, max_bytes: int) -> None:
         """Read on from a place of a file."""
         self._asked.clear()
-        prefix = Prefix(raw, most_bytes)
+        prefix = Prefix(raw, max_bytes)
         stream = cast(BinaryIO, prefix)
         for item in read_captures(stream, self.wants, self._settings.pages.max_page_bytes):
             if isinstance(item, Capture) or item.url is not None:
@@ -93,7 +93,7 @@ def sample_pages(
         file = warcs[place * len(warcs) // min(FILES, len(warcs))]
         if is_http(file.path):
             with RemoteFile(access.remote(), file.name) as stream:
-                sampled.read(stream, PLACES * BYTES_A_PLACE)
+                sampled.read(stream, PLACES * BYTES_PER_PLACE)
         else:
             with files.open_input(file.path) as raw:
                 for start, end in _places(file.size_bytes):
@@ -121,10 +121,10 @@ def sample_pages(
 
 def _places(size: int) -> list[tuple[int, int]]:
     """Ranges to read: all of a small file; of one whose size is not known, the beginning."""
-    if size <= PLACES * BYTES_A_PLACE:
-        return [(0, PLACES * BYTES_A_PLACE)]
+    if size <= PLACES * BYTES_PER_PLACE:
+        return [(0, PLACES * BYTES_PER_PLACE)]
     starts = [size * place // PLACES for place in range(PLACES)]
-    return [(start, start + BYTES_A_PLACE) for start in starts]
+    return [(start, start + BYTES_PER_PLACE) for start in starts]
 
 
 def _assumed_bytes(file: InputFile, assumed: Assumptions) -> float:

@@ -12,7 +12,7 @@ from wikisum.ranker.runs.progress import clock
 _COLUMNS = ("read", "requests", "CPU time", "shuffle", "output")
 
 
-def estimate_lines(found: Estimate, workers: int, requests_a_second: float) -> Iterator[str]:
+def estimate_lines(found: Estimate, workers: int, requests_per_second: float) -> Iterator[str]:
     """The estimate in lines: volumes, a table of stages, times, dollars, what it stands on."""
     volume, whole = found.volumes, found.total
     yield f"articles  {volume.articles:,.0f}, by {found.articles.articles:,} of them"
@@ -29,9 +29,9 @@ def estimate_lines(found: Estimate, workers: int, requests_a_second: float) -> I
     yield ""
     yield f"time: {clock(whole.cpu_seconds / workers)} on {workers} such cores"
     requests = whole.requests - sum(c.requests for c in found.stages if c.stage == "live")
-    if requests and requests_a_second:
-        seconds = requests / requests_a_second
-        yield f"      {clock(seconds)} at {requests_a_second:g} requests a second"
+    if requests and requests_per_second:
+        seconds = requests / requests_per_second
+        yield f"      {clock(seconds)} at {requests_per_second:g} requests per second"
     if found.live_seconds:
         yield f"      {clock(found.live_seconds)} to ask the web, a host for one page at a time"
     yield "dollars: " + ", ".join(f"{name} {paid:,.2f}" for name, paid in found.dollars.items())

@@ -95,7 +95,7 @@ MIN_MATCHES = 10
 
 def volumes(
     sample: ArticleSample,
-    most_articles: int | None,
+    max_articles: int | None,
     crawl: CrawlSample | None,
     settings: Settings,
     assumed: Assumptions,
@@ -107,7 +107,7 @@ def volumes(
     """
     each = 1 / max(sample.articles, 1)
     there = sample.articles * sample.total_bytes / max(sample.read_bytes, 1)
-    articles = there if most_articles is None else min(there, most_articles)
+    articles = there if max_articles is None else min(there, max_articles)
     # a limit ends the reading of the dump, a list of titles does not
     read = articles / max(there, 1) if settings.articles.limit else 1.0
     wanted = articles * each * _wanted(sample, settings.wanted.corpus)
@@ -184,8 +184,8 @@ def found_pages(
     return min(found, wanted, records)
 
 
-def kept_chars(chars: float, pages: PageSample, examples: float, most_paragraphs: int) -> float:
+def kept_chars(chars: float, pages: PageSample, examples: float, max_paragraphs: int) -> float:
     """Characters of the paragraphs that stay, of at most so many an example."""
-    a_paragraph = pages.chars / pages.paragraphs if pages.paragraphs else 1.0
-    mean = chars / a_paragraph / examples if examples else 0.0
-    return chars * -math.expm1(-most_paragraphs / mean) if mean else 0.0
+    chars_per_paragraph = pages.chars / pages.paragraphs if pages.paragraphs else 1.0
+    mean = chars / chars_per_paragraph / examples if examples else 0.0
+    return chars * -math.expm1(-max_paragraphs / mean) if mean else 0.0

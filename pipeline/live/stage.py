@@ -38,7 +38,7 @@ LIVE = Stage(
         "private_address": "The host has a private or otherwise non-public address.",
         "robots_delay": "The site's robots.txt asks for pauses of more than 60 seconds.",
         "robots_disallowed": "The site's robots.txt forbids fetching the page.",
-        "robots_unreachable": "The site's robots.txt could not be fetched, so that nothing is allowed.",
+        "robots_unreachable": "The site's robots.txt could not be fetched, so nothing is allowed.",
         "size_limit": "The run received as much as --live-max-bytes allows.",
         "time_limit": "The run took as long as --live-max-seconds allows.",
         "timeout": "The server did not respond in time.",

@@ -10,7 +10,7 @@ from wikisum.crawl.index.cdx import Entry, drop_reason, parse_date, preference, 
 from wikisum.crawl.index.surt import surt_key
 from wikisum.crawl.urls import canonical_url, is_wikipedia
 from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
-from wikisum.pipeline.engine.retry import Aside
+from wikisum.pipeline.engine.retry import PreviousRun
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.locate.best_capture import LookupResult
@@ -107,7 +107,7 @@ class LookUp:
     settings: LocateSettings
     access: Access
     lookups: tuple[Lookups, ...]
-    aside: Aside | None
+    previous: PreviousRun | None
 
     def __call__(self, index: int, task: IndexSlice) -> PartResult:
         redirects: list[Lookup] = []
@@ -139,14 +139,14 @@ class LookUp:
 
     def _keep(self, part: PartWriter, redirects: list[Lookup]) -> frozenset[str] | None:
         """Keep what a previous run found; the URLs to look up again, or None for all."""
-        path = self.aside.path(part.path(LookupResult)) if self.aside else None
-        if self.aside is None or path is None:
+        path = self.previous.path(part.path(LookupResult)) if self.previous else None
+        if self.previous is None or path is None:
             return None
-        again = {r.url for r in read_results(path) if r.reason in self.aside.reasons}
+        again = {r.url for r in read_results(path) if r.reason in self.previous.reasons}
         for result in read_results(path):
             if result.url not in again:
                 _write(part, result)
-        if earlier := self.aside.path(part.path(Lookup)):
+        if earlier := self.previous.path(part.path(Lookup)):
             kept = (Lookup(**row) for row in read_rows(earlier))
             redirects += [lookup for lookup in kept if lookup.wanted not in again]
         return frozenset(again)

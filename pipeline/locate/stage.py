@@ -9,7 +9,7 @@ from typing import Any
 from wikisum.pipeline import reasons
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.provenance import origin_of
-from wikisum.pipeline.engine.retry import clear_aside, set_aside
+from wikisum.pipeline.engine.retry import forget_previous, keep_previous
 from wikisum.pipeline.engine.run import run_parts, run_stage
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
@@ -92,7 +92,7 @@ def look_up(
         total_work=sum(keys.total for keys in lookups),
         extra=extra,
     )
-    aside = set_aside(
+    previous = keep_previous(
         job.workspace,
         stage.name,
         run.fingerprint,
@@ -102,9 +102,9 @@ def look_up(
         "lookups_",
     )
     hops = 0 if is_first else 1
-    do = LookUp(job.writer(stage, len(tasks)), hops, locate, access, tuple(lookups), aside)
+    do = LookUp(job.writer(stage, len(tasks)), hops, locate, access, tuple(lookups), previous)
     result = run_parts(job, run, tasks, do)
-    clear_aside(job.workspace, stage.name)
+    forget_previous(job.workspace, stage.name)
     return result
 
 

@@ -11,7 +11,7 @@ from wikisum.crawl.index.ranges import Span
 from wikisum.crawl.warc import warc
 from wikisum.crawl.warc.one_record import read_record
 from wikisum.pipeline.engine.part_writer import StageWriter
-from wikisum.pipeline.engine.retry import Aside
+from wikisum.pipeline.engine.retry import PreviousRun
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.options import PageSettings
@@ -61,13 +61,13 @@ class FetchShard:
     writer: StageWriter
     settings: PageSettings
     access: Access
-    aside: Aside | None
+    previous: PreviousRun | None
 
     def __call__(self, index: int, path: str) -> PartResult:
         failed: set[str] = set()
         remote = self.access.remote()
         with self.writer.part(index) as part:
-            before = FetchedBefore(self.aside, part)
+            before = FetchedBefore(self.previous, part)
             for choice, same in groupby(located_captures(path), key=lambda c: c.choice):
                 untried = (c for c in same if choice == 0 or c.url in failed)
                 for capture, result, paragraphs in self._outcomes(untried, before, remote):

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import PartWriter
-from wikisum.pipeline.engine.retry import Aside
+from wikisum.pipeline.engine.retry import PreviousRun
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.records import Capture, Document, Dropped
 
@@ -38,23 +38,23 @@ FETCHED = pa.schema(
 class FetchedBefore:
     """Outcomes by capture. Documents are read when they are asked for, a row group at a time."""
 
-    def __init__(self, aside: Aside | None, part: PartWriter) -> None:
+    def __init__(self, previous: PreviousRun | None, part: PartWriter) -> None:
         """`part` is the part that is being written now, under the same paths."""
-        self._documents = aside.path(part.path(Document)) if aside else None
+        self._documents = previous.path(part.path(Document)) if previous else None
         self._place_by_key: dict[Key, tuple[int, int]] = {}
         self._dropped_by_key: dict[Key, Dropped] = {}
         self._paragraphs_by_key: dict[Key, dict[str, int]] = {}
         self._group: tuple[int, list[Document]] = (-1, [])
-        if aside is None:
+        if previous is None:
             return
         if self._documents:
             for place, row in _places(self._documents):
                 self._place_by_key[row["url"], row["warc_file"], row["offset"]] = place
-        if path := aside.path(part.path(Dropped)):
+        if path := previous.path(part.path(Dropped)):
             for row in read_rows(path):
-                if row["reason"] not in aside.reasons:
+                if row["reason"] not in previous.reasons:
                     self._dropped_by_key[row["url"], row["file"], row["offset"]] = Dropped(**row)
-        if path := aside.path(part.path(Fetched)):
+        if path := previous.path(part.path(Fetched)):
             for row in read_rows(path):
                 key = row["url"], row["warc_file"], row["offset"]
                 self._paragraphs_by_key[key] = json.loads(row["paragraphs"])

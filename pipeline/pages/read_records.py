@@ -52,7 +52,7 @@ def read_records(
     file, first, before = share
     if not is_http(file.path):
         with files.open_input(file.path) as raw:
-            if bounds := records_between(files.small_reads(raw), first, before):
+            if bounds := records_between(files.unbuffered(raw), first, before):
                 yield from read(raw, *bounds)
         return
     remote = access.remote()

@@ -9,7 +9,7 @@ from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.provenance import origin_of
-from wikisum.pipeline.engine.retry import clear_aside, set_aside
+from wikisum.pipeline.engine.retry import forget_previous, keep_previous
 from wikisum.pipeline.engine.run import run_parts
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
@@ -156,7 +156,7 @@ def fetch_pages(job: Job, settings: Settings, access: Access, located: StageResu
             "wanted": located.extra["wanted"],
         },
     )
-    aside = set_aside(
+    previous = keep_previous(
         job.workspace,
         FETCH.name,
         run.fingerprint,
@@ -165,7 +165,7 @@ def fetch_pages(job: Job, settings: Settings, access: Access, located: StageResu
         access.settings.retry,
         of_other_inputs=True,
     )
-    do = FetchShard(job.writer(FETCH, len(tasks), origin), page_settings, access, aside)
+    do = FetchShard(job.writer(FETCH, len(tasks), origin), page_settings, access, previous)
     result = run_parts(job, run, [job.workspace.path(t) for t in tasks], do)
-    clear_aside(job.workspace, FETCH.name)
+    forget_previous(job.workspace, FETCH.name)
     return result

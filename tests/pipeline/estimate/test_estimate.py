@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wikisum.pipeline.estimate.estimate import StageCost, dollars, estimate, total
-from wikisum.pipeline.estimate.rates import Assumptions, Prices, Rates, told
+from wikisum.pipeline.estimate.rates import Assumptions, Prices, Rates, with_values
 from wikisum.pipeline.estimate.volumes import (
     ArticleSample,
     CrawlSample,
@@ -172,11 +172,11 @@ def test_dollars_by_hand():
 
 def test_figures_that_are_told():
     values = {"coverage": 1.0, "cpu_hour": 0.0, "soup_bytes": 5.0}
-    assert told(Assumptions(), values).coverage == 1.0
-    assert told(Prices(), values).cpu_hour == 0.0
-    assert dataclasses.asdict(told(Rates(), values)) == {
+    assert with_values(Assumptions(), values).coverage == 1.0
+    assert with_values(Prices(), values).cpu_hour == 0.0
+    assert dataclasses.asdict(with_values(Rates(), values)) == {
         **dataclasses.asdict(Rates()), "soup_bytes": 5.0
     }  # fmt: skip
     for name, value in (("coverage", 1.5), ("soup_bytes", 0.0), ("soup_bytes", float("inf"))):
-        with pytest.raises(ValueError, match="makes no sense"):
-            [told(kind(), {name: value}) for kind in (Rates, Assumptions)]
+        with pytest.raises(ValueError, match="is out of range"):
+            [with_values(kind(), {name: value}) for kind in (Rates, Assumptions)]

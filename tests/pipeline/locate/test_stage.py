@@ -189,7 +189,9 @@ def test_what_failed_is_retried_and_ends_in_the_same_bytes(articles, files, out,
         assert {a.path for a in crawl.asked[asked:]} == {"1.warc.gz"}
     assert digests(again, "captures", "documents", "dropped") == whole
     assert effort["1.warc.gz"] >= 1
-    assert not (again / ".work" / "aside").exists() or not any((again / ".work/aside").iterdir())
+    assert not (again / ".work" / "previous").exists() or not any(
+        (again / ".work/previous").iterdir()
+    )
 
 
 def test_more_captures_keep_what_was_fetched(articles, files, out, tmp_path):
