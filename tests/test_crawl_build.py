@@ -116,7 +116,7 @@ def test_a_server_that_does_not_answer_ends_the_scan_in_a_line(root, tmp_path, c
         url = f"{crawl.url}sample-pages-00000.warc.gz"
         words = ["scan", "--warcs", url, *flags, "--workers", "1", "--out", str(tmp_path / "out")]
         assert main(words) == 1
-    assert "answers 503" in capfd.readouterr().err.strip().splitlines()[-1]
+    assert "returned 503" in capfd.readouterr().err.strip().splitlines()[-1]
 
 
 def test_files_of_another_kind_are_told(tmp_path, capfd):

@@ -39,15 +39,15 @@ class DumpRange(NamedTuple):
 
 
 def is_index(file: InputFile) -> bool:
-    """Whether a file is the index of a multistream dump, by the name that all of them bear."""
+    """Whether a file is the index of a multistream dump, by its name."""
     return "-index" in file.name and ".txt" in file.name
 
 
 def plan_parts(inputs: list[InputFile], limit: int | None) -> list[list[DumpRange]]:
     """What each part reads: about PART_BYTES of whole bz2 streams, or a whole file.
 
-    With a limit one part reads on, in order, until it has enough. An index stands for the dump
-    file whose name it shares up to `-index`; without one the streams of a bz2 file are searched.
+    With a limit, one part reads in order until it has enough. An index belongs to the dump file
+    whose name it shares up to `-index`; without one, the streams of a bz2 file are searched for.
     """
     index_by_stem = {f.name.split("-index")[0]: f for f in inputs if is_index(f)}
     ranges: list[DumpRange] = []

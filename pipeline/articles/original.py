@@ -1,6 +1,6 @@
 """The original WikiSum's articles and their URLs -> `articles/`, shard by shard.
 
-The files do not tell which URLs are cited and which a search found: all of an article stand in
+The files do not say which URLs are cited and which a search found: all of an article's are in
 `citations`, and are wanted as `original`.
 """
 
@@ -29,7 +29,7 @@ from wikisum.pipeline.options import SPLIT_TENTHS, ArticleSettings
 from wikisum.pipeline.records import Article, Section
 
 LANGUAGE = "en"
-SECTION_LEVEL = 2  # the files tell none
+SECTION_LEVEL = 2  # the files have no levels
 
 
 class ShardFiles(NamedTuple):
@@ -55,17 +55,19 @@ def is_original(inputs: list[InputFile]) -> bool:
             kinds.append(is_tfrecord(raw.read(16)))
     if len(set(kinds)) > 1:
         names = (ends[kinds.index(kind)].name for kind in (True, False))
-        raise ValueError("--articles names both {}, a file of TFRecords, and {}".format(*names))
+        raise ValueError(
+            "--articles names both {}, a file of TFRecords, and {}, which is not".format(*names)
+        )
     return any(kinds)
 
 
 def pair_files(
     contents: list[InputFile], urls: list[InputFile], settings: ArticleSettings
 ) -> list[list[ShardFiles]]:
-    """What each part reads: the files of a shard, or with a limit those of all, one by one.
+    """What each part reads: the files of a shard, or, with a limit, those of all shards.
 
-    Files belong together if their names tell the same shard, or if there is one of each. Raises
-    ValueError naming a file whose fellow is not there.
+    Files belong together if their names have the same shard number, or if there is one of each.
+    Raises ValueError for a file without a counterpart.
     """
     by_shard = {shard_of(file.name): file for file in urls}
     pairs = []
@@ -73,8 +75,8 @@ def pair_files(
         shard = shard_of(file.name)
         if shard is None and settings.split in SPLIT_TENTHS:
             raise ValueError(
-                f"{file.name} tells no shard (-00000-of-01000), by which --split {settings.split} "
-                "goes: name another split"
+                f"{file.name} has no shard number (-00000-of-01000), which "
+                f"--split {settings.split} needs: choose another split"
             )
         fellow = urls[0] if len(contents) == len(urls) == 1 else by_shard.get(shard)
         if fellow is None:

@@ -47,9 +47,9 @@ READ_ARTICLES = Stage(
 
 
 def language_of(dump: list[InputFile]) -> str:
-    """The language that the first dump file names, or English, as of the original files.
+    """The language that the first dump file names, or English, that of the original files.
 
-    Raises ValueError for no dump.
+    Raises ValueError if there is no dump.
     """
     for file in dump:
         if not is_index(file):

@@ -141,9 +141,9 @@ def report(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
     args.out = dataset_of(args, "out")
     with open_job(args, beam_flags, "tokenize") as job:
-        stages = [r for name in flow.ORDER if (r := job.workspace.finished(name)) is not None]
         done_stage(job, "tokenize")
-        summary.write_summary(flow.finish(job, stages), job.workspace.out, sys.stdout)
+        manifest = flow.finish(job, flow.finished_stages(job))
+        summary.write_summary(manifest, job.workspace.out, sys.stdout)
     return DONE
 
 

@@ -1,7 +1,7 @@
 """What was fetched, as WARC segments: each answer with its request, each page with its outcome.
 
-A segment grows under a hidden name and takes its own when it is full. The outcome of a page stands
-behind its records, so that a segment of a run that was killed is whole up to its last outcome.
+A segment grows under a hidden name and takes its own when it is full. The outcome of a page follows
+its records, so that a segment of a run that was killed is whole up to its last outcome.
 """
 
 import json
@@ -53,10 +53,10 @@ class Segment:
         return self._file.tell()
 
     def write(self, hops: list[Exchange], outcome: Outcome) -> None:
-        """Write a page: its answers in order, and what became of it.
+        """Write a page: its responses in order, and its outcome.
 
-        A page that its redirects led to elsewhere stands under its own URL too, as a resource, so
-        that it is found by the URL that was wanted.
+        If redirects led to another URL, the page is also written as a resource under the URL that
+        was wanted, so that it is found there.
         """
         last = ""
         for hop in hops:
@@ -64,8 +64,8 @@ class Segment:
         if hops and outcome.reason == "fetched" and not _is_page(hops[-1].target.url, outcome.url):
             self._write_resource(hops[-1], outcome.url, last)
         plain = json.dumps(outcome._asdict()).encode()
-        told = {"WARC-Concurrent-To": last} if last else {}
-        self._write(outcome.url, "metadata", plain, OUTCOME_TYPE, told)
+        warc_headers = {"WARC-Concurrent-To": last} if last else {}
+        self._write(outcome.url, "metadata", plain, OUTCOME_TYPE, warc_headers)
         self.outcomes.append(outcome)
 
     def close(self) -> None:
@@ -82,19 +82,19 @@ class Segment:
         """Write answer and request; the answer's record id."""
         url, date = hop.target.url, _date(hop.fetched_at)
         headers = [(_name(k), v.decode("latin-1")) for k, v in hop.headers]
-        told = {"WARC-Date": date}
+        warc_headers = {"WARC-Date": date}
         if hop.address:
-            told["WARC-IP-Address"] = hop.address
+            warc_headers["WARC-IP-Address"] = hop.address
         if hop.is_cut:
-            told["WARC-Truncated"] = "length"
+            warc_headers["WARC-Truncated"] = "length"
         status = f"{hop.status} {hop.reason_phrase}".strip()
         answer = StatusAndHeaders(status, headers, protocol=hop.version)
-        record_id = self._write(url, "response", hop.body, "", told, answer)
+        record_id = self._write(url, "response", hop.body, "", warc_headers, answer)
         sent = [(k.decode("latin-1"), v.decode("latin-1")) for k, v in hop.request_headers]
         line = f"GET {hop.target.path} HTTP/1.1"
         request = StatusAndHeaders(line, sent, is_http_request=True)
-        told = {"WARC-Date": date, "WARC-Concurrent-To": record_id}
-        self._write(url, "request", b"", "", told, request)
+        warc_headers = {"WARC-Date": date, "WARC-Concurrent-To": record_id}
+        self._write(url, "request", b"", "", warc_headers, request)
         return record_id
 
     def _write_resource(self, hop: Exchange, url: str, refers_to: str) -> None:
@@ -103,12 +103,12 @@ class Segment:
             body = decode_body(headers, hop.body, MAX_DECODED_BYTES)
         except BadRecord:
             return  # the answer itself will be dropped for the same reason
-        told = {
+        warc_headers = {
             "WARC-Date": _date(hop.fetched_at),
             "WARC-Refers-To": refers_to,
             "WARC-Refers-To-Target-URI": hop.target.url,
         }
-        self._write(url, "resource", body, hop.header("content-type") or "text/html", told)
+        self._write(url, "resource", body, hop.header("content-type") or "text/html", warc_headers)
 
     def _write(
         self,
@@ -116,7 +116,7 @@ class Segment:
         kind: str,
         payload: bytes,
         content_type: str,
-        told: dict[str, str],
+        warc_headers: dict[str, str],
         http_headers: Any = None,
     ) -> str:
         record = self._writer.create_warc_record(
@@ -125,7 +125,7 @@ class Segment:
             payload=BytesIO(payload),
             length=len(payload),
             warc_content_type=content_type,
-            warc_headers_dict=told,
+            warc_headers_dict=warc_headers,
             http_headers=http_headers,
         )
         self._writer.write_record(record)
@@ -139,7 +139,7 @@ def part_path(path: str) -> str:
 
 
 def read_outcomes(raw: BinaryIO) -> Iterator[tuple[Outcome, int]]:
-    """(outcome of a page, offset of the end of its records), up to where the segment breaks off."""
+    """(outcome of a page, offset of the end of its records), as far as the segment is intact."""
     for record, end in _members(raw):
         head, _, block = record.partition(b"\r\n\r\n")
         if OUTCOME_TYPE.encode() in head:
@@ -147,7 +147,7 @@ def read_outcomes(raw: BinaryIO) -> Iterator[tuple[Outcome, int]]:
 
 
 def rescue(path: str) -> bool:
-    """Finish a segment that a killed run left behind, if a page of it is whole.
+    """Finish a segment that a killed run left behind, if it has a complete page.
 
     What follows the last outcome is cut off.
     """

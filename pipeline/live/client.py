@@ -27,7 +27,7 @@ _ACCEPTED = (
 
 
 class NotFetched(DataError):
-    """A page that could not be had, or was not asked for.
+    """A page that could not be fetched, or was not requested.
 
     `is_unreached` says that its host was not reached, so that another spelling of it may be.
     """
@@ -118,7 +118,7 @@ class CheckedBackend(AsyncNetworkBackend):
 
 
 class WebClient:
-    """Asks for pages. To be closed by `aclose`."""
+    """Requests pages. Close it with `aclose`."""
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class WebClient:
                 return await self._get(target, any_type)
         except (TimeoutError, httpcore2.TimeoutException) as error:
             limit = self._settings.timeout_seconds
-            raise NotFetched("timeout", f"{target.url} took over {limit:g} s") from error
+            raise NotFetched("timeout", f"{target.url} took longer than {limit:g} s") from error
         except httpcore2.ConnectError as error:  # beyond the address: the handshake
             raise NotFetched("tls_failed", f"{target.url}: {error}", True) from error
         except httpcore2.RemoteProtocolError as error:
@@ -167,10 +167,10 @@ class WebClient:
             is_page = response.status == 200
             if is_page and not any_type:
                 _check(target, response.headers, self._settings.max_page_bytes)
-            most = self._settings.max_page_bytes if is_page else _MAX_ERROR_BYTES
-            body, is_cut = await self._body(response, most)
+            max_bytes = self._settings.max_page_bytes if is_page else _MAX_ERROR_BYTES
+            body, is_cut = await self._body(response, max_bytes)
             if is_cut and is_page:
-                raise NotFetched("page_too_large", f"{target.url} has over {most} bytes")
+                raise NotFetched("page_too_large", f"{target.url} has over {max_bytes} bytes")
             extensions = response.extensions
             peer = extensions["network_stream"].get_extra_info("server_addr")
             return Exchange(
@@ -186,14 +186,14 @@ class WebClient:
                 fetched_at,
             )
 
-    async def _body(self, response: httpcore2.Response, most: int) -> tuple[bytes, bool]:
-        """(at most so many bytes of the body, whether there were more)."""
+    async def _body(self, response: httpcore2.Response, max_bytes: int) -> tuple[bytes, bool]:
+        """(at most `max_bytes` of the body, whether there were more)."""
         body = bytearray()
         async for block in response.aiter_stream():
             self.received_bytes += len(block)
             body += block
-            if len(body) > most:
-                return bytes(body[:most]), True
+            if len(body) > max_bytes:
+                return bytes(body[:max_bytes]), True
         return bytes(body), False
 
 

@@ -1,10 +1,10 @@
-"""Pages that no crawl has, fetched from the web into WARC files that any later stage reads.
+"""Fetch pages that no crawl has from the web into WARC files that later stages read.
 
-    live/live-00000.warc.gz          answers and requests, and the outcome of each page
+    live/live-00000.warc.gz          requests and responses, and the outcome of each page
     live/log-00000.parquet           these outcomes
-    dropped/dropped-live.parquet     pages that were not had, and why
+    dropped/dropped-live.parquet     pages that were not fetched, and why
 
-A page that stands in a log is not asked for again: a rerun, or one after a kill, goes on behind it.
+A page that is in a log is not requested again, so a later or a killed run is resumed after it.
 """
 
 import asyncio
@@ -43,9 +43,9 @@ def listed_urls(source: InputFile) -> Iterator[str]:
 
 
 def plan_pages(urls: Iterable[str], as_listed: bool) -> Iterator[LivePage | Dropped]:
-    """What to fetch for each URL: itself if it is `as_listed`, or what a canonical one stands for.
+    """What to fetch for each URL: exactly it if `as_listed`, else what a canonical URL stands for.
 
-    Each page once; what is no web address as a row to drop.
+    Each page comes once; a string that is not a web address becomes a row to drop.
     """
     seen = set()
     for url in urls:
@@ -100,12 +100,14 @@ def fetch_live(
     retry: Collection[str] = (),
     resolver: Resolver = resolve,
 ) -> StageResult:
-    """Fetch the pages that no log has, or has with a reason of `retry`; the stage's record.
+    """Fetch the pages that are in no log, or failed for a reason in `retry`; the stage's result.
 
     Raises JobFailed for a folder that is not local.
     """
     if files.is_remote(job.workspace.out):
-        raise JobFailed(f"pages are fetched into a local folder, not {job.workspace.out}")
+        raise JobFailed(
+            f"pages can only be fetched into a local directory, not {job.workspace.out}"
+        )
     start = time.monotonic()
     folder = job.workspace.path(FOLDER)
     number = recover(job.workspace.out)
@@ -126,8 +128,8 @@ def fetch_live(
     dropped += _fates(failures, asked, limit)
     fetched_count = sum(failure is None for failure in failures.values())
     result = _record(job, settings, fetched_count, dropped, time.monotonic() - start)
-    told = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in result.counts.items())
-    job.to.write(f"{STAGE:<9} {clock(result.seconds)}  {told or 'nothing to fetch'}\n")
+    summary = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in result.counts.items())
+    job.to.write(f"{STAGE:<9} {clock(result.seconds)}  {summary or 'nothing to fetch'}\n")
     return result
 
 
@@ -144,7 +146,7 @@ async def _fetch(
 
 
 def _failures(folder: str) -> dict[str, Outcome | None]:
-    """By URL what became of a page in the end if it was not had; None if it was."""
+    """By URL, the last outcome of each page that was not fetched; None for one that was."""
     return {row.url: None if row.reason == FETCHED else row for row in read_logs(folder)}
 
 
@@ -160,11 +162,11 @@ def _is_to_fetch(
 def _fates(
     failures: dict[str, Outcome | None], asked: list[LivePage], limit: str | None
 ) -> Iterator[Dropped]:
-    """The rows of pages that were not had, by URL."""
+    """The dropped rows of pages that were not fetched, by URL."""
     open_urls = {page.url for page in asked if page.url not in failures}
     for url in sorted(failures.keys() | open_urls):
         if url in open_urls:
-            reason, detail, file = limit or "not_reached", "the run ended before it", None
+            reason, detail, file = limit or "not_reached", "the run ended before this page", None
         elif (failure := failures[url]) is None:
             continue
         else:
@@ -188,7 +190,7 @@ def _record(
     dropped: list[Dropped],
     seconds: float,
 ) -> StageResult:
-    """Write the dropped rows; keep and give back the record of the stage."""
+    """Write the dropped rows; write and return the result of the stage."""
     workspace = job.workspace
     before = workspace.finished(STAGE)
     counts = Counter({FETCHED: fetched_count} if fetched_count else {})

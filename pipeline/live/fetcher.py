@@ -1,4 +1,4 @@
-"""Many pages of many hosts at once, one of a host at a time, until a limit is met."""
+"""Fetch pages of many hosts concurrently, one per host at a time, until a limit is reached."""
 
 import asyncio
 import time
@@ -27,15 +27,15 @@ class LivePage(NamedTuple):
         return [target_of(self.listed)] if self.listed is not None else first_targets(self.url)
 
 
-class Fetched(NamedTuple):
-    """What became of a page: its answers in order, and the outcome, its `file` still empty."""
+class PageResult(NamedTuple):
+    """The responses for a page, in order, and its outcome, whose `file` is still empty."""
 
     hops: list[Exchange]
     outcome: Outcome
 
 
-async def fetch_page(hosts: Hosts, page: LivePage) -> Fetched:
-    """Fetch a page from the first of its targets that is there.
+async def fetch_page(hosts: Hosts, page: LivePage) -> PageResult:
+    """Fetch a page from the first of its targets that exists.
 
     `www.` is tried only for a name that does not exist without it.
     """
@@ -52,7 +52,7 @@ async def fetch_page(hosts: Hosts, page: LivePage) -> Fetched:
             break
         if failure.reason == "dns_failed":
             unknown.add(target.host)
-    return Fetched(hops, _outcome(page.url, hops, failure))
+    return PageResult(hops, _outcome(page.url, hops, failure))
 
 
 def _outcome(url: str, hops: list[Exchange], failure: NotFetched | None) -> Outcome:
@@ -64,18 +64,18 @@ def _outcome(url: str, hops: list[Exchange], failure: NotFetched | None) -> Outc
     elif status == 200:
         reason, detail = FETCHED, ""
     else:
-        reason, detail = f"http_status_{status}", f"{final_url} answers {status}"
+        reason, detail = f"http_status_{status}", f"{final_url} returned {status}"
     return Outcome(url, reason, detail, status, final_url, "", moment)
 
 
 class Fetcher:
-    """Fetches pages and hands each to `done` as soon as it is had, or is known not to be."""
+    """Fetches pages and calls `done` with each result as soon as it is known."""
 
     def __init__(
         self,
         client: WebClient,
         settings: LiveSettings,
-        done: Callable[[Fetched], None],
+        done: Callable[[PageResult], None],
     ) -> None:
         self._client = client
         self._hosts = Hosts(client, settings)
@@ -86,7 +86,7 @@ class Fetcher:
         self._ready: asyncio.PriorityQueue[tuple[float, int, str]] = asyncio.PriorityQueue()
 
     async def run(self, pages: Iterable[LivePage]) -> str | None:
-        """Fetch the pages; the limit that was met before the end, if any (`time_limit` ...)."""
+        """Fetch the pages; return the limit that was reached before the end, if any."""
         for page in pages:
             self._pages.setdefault(page.targets()[0].host, deque()).append(page)
         for number, host in enumerate(self._pages):
@@ -104,10 +104,10 @@ class Fetcher:
     def _limit(self) -> str | None:
         if not any(self._pages.values()):
             return None
-        seconds, most = self._settings.max_seconds, self._settings.max_bytes
+        seconds, max_bytes = self._settings.max_seconds, self._settings.max_bytes
         if seconds is not None and time.monotonic() - self._start >= seconds:
             return "time_limit"
-        if most is not None and self._client.received_bytes >= most:
+        if max_bytes is not None and self._client.received_bytes >= max_bytes:
             return "size_limit"
         return None
 

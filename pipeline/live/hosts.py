@@ -1,4 +1,4 @@
-"""How hosts are treated: one request at a time, pauses between them, robots.txt obeyed."""
+"""Requests to hosts: one at a time, with pauses between them, as their robots.txt allows."""
 
 import asyncio
 import contextlib
@@ -35,7 +35,7 @@ class _Host:
 
 
 class Hosts:
-    """Asks for pages as their hosts want to be asked."""
+    """Requests pages from hosts: one at a time from each, with pauses, as robots.txt allows."""
 
     def __init__(self, client: WebClient, settings: LiveSettings) -> None:
         self._client = client
@@ -52,7 +52,7 @@ class Hosts:
         robots = await self._robots(target)
         if not robots.allows(target.url):
             reason = "robots_unreachable" if robots.rules is None else "robots_disallowed"
-            raise NotFetched(reason, f"{target.url} is not to be fetched")
+            raise NotFetched(reason, f"{target.url} may not be fetched")
         delay = robots.delay_seconds
         if delay > MAX_DELAY_SECONDS:
             raise NotFetched("robots_delay", f"{target.host} wants {delay:g} s between requests")
@@ -124,7 +124,7 @@ class Hosts:
         return answer
 
     async def _reach(self, host: _Host, target: Target, any_type: bool) -> Exchange:
-        """Ask once; a host that is not there is given up. Raises NotFetched."""
+        """Send one request; a host that cannot be reached is given up. Raises NotFetched."""
         if host.fate is not None:
             raise NotFetched(host.fate.reason, str(host.fate), host.fate.is_unreached)
         try:

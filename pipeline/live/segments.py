@@ -9,7 +9,7 @@ from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.shards import ShardFile, open_shard, read_rows
 from wikisum.pipeline.live.archive import Segment, read_outcomes, rescue
-from wikisum.pipeline.live.fetcher import Fetched
+from wikisum.pipeline.live.fetcher import PageResult
 from wikisum.pipeline.options import LiveSettings
 from wikisum.pipeline.records import OUTCOME, Outcome
 
@@ -21,9 +21,9 @@ _HASHED_BYTES = 1 << 20
 
 
 def recover(out: str) -> int:
-    """Finish what a killed run left in the folder; the number of the next segment.
+    """Finish what a killed run left in the folder; return the number of the next segment.
 
-    A log whose segment is gone goes too, so that its pages are fetched again.
+    A log whose segment is missing is deleted, so that its pages are fetched again.
     """
     folder = files.join(out, FOLDER)
     for path in files.list_folder(folder):
@@ -43,7 +43,7 @@ def recover(out: str) -> int:
 
 
 def read_logs(folder: str) -> Iterator[Outcome]:
-    """The outcomes of all runs, in order: a later one of a page stands for it."""
+    """The outcomes of all runs, in order; the last one of a page counts."""
     for path in files.list_folder(folder):
         if os.path.basename(path).startswith("log-"):
             for row in read_rows(path):
@@ -65,7 +65,7 @@ def _write_log(out: str, number: int, outcomes: Iterable[Outcome]) -> None:
 
 
 class Segments:
-    """Writes what comes, a segment after the other; opens one when something is to be written."""
+    """Writes pages to one segment after the other, each opened when its first page comes."""
 
     def __init__(self, out: str, number: int, settings: LiveSettings, ticker: Ticker) -> None:
         self._out = out
@@ -74,7 +74,7 @@ class Segments:
         self._ticker = ticker
         self._open: Segment | None = None
 
-    def write(self, fetched: Fetched) -> None:
+    def write(self, fetched: PageResult) -> None:
         if self._open is None:
             path = files.join(self._out, FOLDER, _segment(self._number))
             self._open = Segment(path, self._settings)
@@ -95,14 +95,14 @@ class Segments:
 
 
 def finished_files(out: str) -> list[ShardFile]:
-    """The segments and logs of all runs, as a stage tells of them."""
+    """The entries of the segments and logs of all runs."""
     paths = files.list_folder(files.join(out, FOLDER))
     names = [os.path.basename(p) for p in paths]
     return [_shard_file(out, f"{FOLDER}/{n}") for n in names if not n.startswith(".")]
 
 
 def _shard_file(out: str, path: str) -> ShardFile:
-    """A finished file as a stage tells of it; rows are counted in Parquet files only."""
+    """The entry of a finished file; rows are counted in Parquet files only."""
     digest, size = hashlib.sha256(), 0
     with open(files.join(out, path), "rb") as raw:
         while block := raw.read(_HASHED_BYTES):

@@ -1,4 +1,4 @@
-"""A CDX server, CommonCrawl's or a pywb of one's own: one request a URL, so for a handful."""
+"""A CDX server (Common Crawl's, or pywb): one request per URL, so for a few URLs only."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -14,7 +14,7 @@ MAX_ANSWER_BYTES = 16 << 20
 
 
 def server_answers(task: IndexSlice, reader: IndexReader) -> Iterator[Answer]:
-    """The server's answers to every `part_count`-th look-up; what it does not tell is a fault."""
+    """The server's answers to every `part_count`-th lookup; a failed request is a fault."""
     server = reader.server.replace("{crawl}", task.crawl)
 
     def ask(keyed: tuple[str, list[Lookup]]) -> Answer:
@@ -24,7 +24,7 @@ def server_answers(task: IndexSlice, reader: IndexReader) -> Iterator[Answer]:
         try:
             lines = reader.remote.get(url, MAX_ANSWER_BYTES).splitlines()
         except BadAnswer as error:
-            if error.reason != "http_404":  # how it says that it has none
+            if error.reason != "http_404":  # the server's way to say that it has no capture
                 answer.faults.append(error)
             return answer
         for line in lines:

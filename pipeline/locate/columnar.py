@@ -44,7 +44,7 @@ class _Ranges(io.RawIOBase):
         self._remote = remote
         self._path = path
         self._size = remote.size(path)
-        self._place = 0
+        self._offset = 0
 
     def readable(self) -> bool:
         return True
@@ -53,18 +53,18 @@ class _Ranges(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._size}[whence]
-        self._place = base + offset
-        return self._place
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._offset, io.SEEK_END: self._size}[whence]
+        self._offset = base + offset
+        return self._offset
 
     def tell(self) -> int:
-        return self._place
+        return self._offset
 
     def readinto(self, buffer: Any) -> int:
-        length = max(0, min(len(buffer), self._size - self._place))
+        length = max(0, min(len(buffer), self._size - self._offset))
         if length:
-            buffer[:length] = self._remote.read(self._path, self._place, length)
-        self._place += length
+            buffer[:length] = self._remote.read(self._path, self._offset, length)
+        self._offset += length
         return length
 
 
@@ -75,7 +75,7 @@ def table_paths(remote: Remote, crawl: str) -> list[str]:
     try:
         lines = gzip.decompress(data).decode().splitlines()
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise BadAnswer("bad_index", f"{path} is no list of files: {error}") from error
+        raise BadAnswer("bad_index", f"{path} is not a list of files: {error}") from error
     return [line.strip() for line in lines if "/subset=warc/" in line]
 
 
@@ -88,7 +88,7 @@ def table_answers(task: IndexSlice, reader: IndexReader) -> Iterator[Answer]:
         try:
             yield from _file_answers(_Ranges(reader.remote, path), reader)
         except (pa.ArrowException, KeyError) as error:
-            raise BadRecord("bad_index", f"{path} is no table of pages: {error}") from error
+            raise BadRecord("bad_index", f"{path} is not a table of pages: {error}") from error
 
 
 def _file_answers(raw: _Ranges, reader: IndexReader) -> Iterator[Answer]:
@@ -97,8 +97,9 @@ def _file_answers(raw: _Ranges, reader: IndexReader) -> Iterator[Answer]:
     columns = [c for c in _COLUMNS if c not in _OPTIONAL or c in file.schema_arrow.names]
     key_column = file.schema_arrow.names.index(_KEY)
     for group in range(file.num_row_groups):
-        told = file.metadata.row_group(group).column(key_column).statistics
-        low, high = (told.min, told.max) if told is not None and told.has_min_max else ("", None)
+        statistics = file.metadata.row_group(group).column(key_column).statistics
+        has_bounds = statistics is not None and statistics.has_min_max
+        low, high = (statistics.min, statistics.max) if has_bounds else ("", None)
         by_surt = dict(by_key(reader.lookups.between(low, high)))
         if not by_surt:
             continue

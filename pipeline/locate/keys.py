@@ -1,4 +1,4 @@
-"""`wanted/` -> the URLs to look up in a crawl's index, sorted as the index is."""
+"""`wanted/` -> the URLs to look up in a crawl's index, in the order of the index."""
 
 import heapq
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What all kinds of crawl indexes are asked and answer."""
+"""Requests to crawl indexes of all kinds, and their answers."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class IndexSlice(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a part of the index has of look-ups with one key: captures, and what went wrong."""
+    """The captures that the index has for lookups with one key, and the errors on the way."""
 
     lookups: list[Lookup]
     entries: list[Entry]
@@ -30,7 +30,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class IndexReader:
-    """What it takes to read an index: the way to it, and what to look up."""
+    """How to reach an index, and what to look up in it."""
 
     remote: Remote
     connections: int
@@ -39,6 +39,6 @@ class IndexReader:
 
 
 def by_key(lookups: Iterable[Lookup]) -> Iterator[tuple[str, list[Lookup]]]:
-    """Sorted look-ups, those with the same key together."""
+    """Sorted lookups in groups with equal keys."""
     for surt, same in groupby(lookups, key=lambda lookup: lookup.surt):
         yield surt, list(same)

@@ -1,4 +1,4 @@
-"""The crawl files that `--warcs` names: by path, by glob, or in a crawl's own lists of them."""
+"""The crawl files that `--warcs` names: by path, by glob, or in the lists that a crawl has."""
 
 import gzip
 import os
@@ -25,10 +25,10 @@ def crawl_files(
 ) -> list[InputFile]:
     """The crawl files, sorted by name, each once; those of `*.paths[.gz]` lists among them.
 
-    A list has a path a line, relative to `root`, or else to the nearest folder, at or above the
-    list, that holds the first of them. Web addresses must lie under one of the roots of `access`.
-    The size of a file that is not here is unknown: 0. Raises FileNotFoundError naming what is not
-    there, ValueError for a list that is none or an address elsewhere, JobFailed for a list that a
+    A list has one path per line, relative to `root`, or else to the nearest folder, at or above the
+    list, that holds the first of them. Web addresses must be under one of the roots of `access`.
+    The size of a remote file is unknown: 0. Raises FileNotFoundError for a file that does not
+    exist, ValueError for a malformed list or an address elsewhere, JobFailed for a list that a
     server does not give.
     """
     found: list[InputFile] = []
@@ -71,19 +71,19 @@ def _listed(file: InputFile, data: bytes, root: str | None) -> Iterator[InputFil
         if not line.strip():
             continue
         name = line.strip()
-        place = f"{file.path}: line {number}"
+        where = f"{file.path}: line {number}"
         if files.is_remote(name) or name.startswith("/") or ".." in name.split("/"):
-            raise ValueError(f"{place} is no relative path: {name[:200]}")
+            raise ValueError(f"{where} is not a relative path: {name[:200]}")
         if root is None:
-            root = _root(file, name, place)
+            root = _root(file, name, where)
         path = files.join(root, name)
         if files.is_remote(path):  # asking for the size of each would take hours
             yield InputFile(name, path, 0, 0.0)
         elif not os.path.isfile(path):
-            raise FileNotFoundError(f"{place}: no such file: {path}")
+            raise FileNotFoundError(f"{where}: no such file: {path}")
         else:
-            told = os.stat(path)
-            yield InputFile(name, path, told.st_size, told.st_mtime)
+            stat = os.stat(path)
+            yield InputFile(name, path, stat.st_size, stat.st_mtime)
 
 
 def _lines(file: InputFile, data: bytes) -> list[str]:
@@ -91,10 +91,10 @@ def _lines(file: InputFile, data: bytes) -> list[str]:
         text = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
         return text.decode().splitlines()
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise ValueError(f"{file.path} is no list of paths: {error}") from error
+        raise ValueError(f"{file.path} is not a list of paths: {error}") from error
 
 
-def _root(file: InputFile, name: str, place: str) -> str:
+def _root(file: InputFile, name: str, where: str) -> str:
     """The nearest folder at or above the list that holds the file `name`."""
     start = folder = os.path.dirname(file.path if files.is_remote(file.path) else
                                      os.path.abspath(file.path))  # fmt: skip
@@ -104,7 +104,7 @@ def _root(file: InputFile, name: str, place: str) -> str:
         above = os.path.dirname(folder)
         if above == folder or folder.endswith("://"):
             raise FileNotFoundError(
-                f"{place}: neither in nor above {start}: {name} (name its root with --crawl-root)"
+                f"{where}: neither in nor above {start}: {name} (name its root with --crawl-root)"
             )
         folder = above
 

@@ -1,4 +1,4 @@
-"""A record of a crawl file -> its document, or why it is none. No Beam, no files."""
+"""A record of a crawl file -> its document, or a row that says why there is none. Pure."""
 
 from collections import Counter
 
@@ -15,7 +15,7 @@ from wikisum.pipeline.records import Document, Dropped
 def make_document(
     item: Capture | Rejection, file: str, stage: str, settings: PageSettings, counts: Counter[str]
 ) -> Document | Dropped:
-    """The document of a record of `file`, its paragraphs counted by their fates in `counts`."""
+    """The document of a record of `file`; its paragraphs are counted by their fates in `counts`."""
     if isinstance(item, Rejection):
         return drop_record(item.url, item.reason, stage, file, item.offset, item.detail)
     try:
@@ -61,7 +61,7 @@ def _drop_reason(paragraph: str, settings: PageSettings) -> str | None:
 def drop_record(
     url: str | None, reason: str, stage: str, file: str, offset: int, detail: str
 ) -> Dropped:
-    """The row of a record that gives no document; a URL that has no canonical form is told."""
+    """The row of a record without a document; the detail has a URL that has no canonical form."""
     try:
         canonical = canonical_url(url) if url else None
     except BadUrl:

@@ -1,4 +1,4 @@
-"""What an earlier run fetched of a shard of captures: documents, and failures that stand."""
+"""What a previous run fetched of a shard of captures: documents, and failures to keep."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ Key = tuple[str | None, str | None, int | None]
 
 
 class Fetched(NamedTuple):
-    """How many paragraphs of a fetched record had which fate, as JSON: what no other file tells."""
+    """The number of paragraphs of a fetched record by fate, as JSON; no other file has it."""
 
     url: str
     warc_file: str
@@ -36,20 +36,20 @@ FETCHED = pa.schema(
 
 
 class FetchedBefore:
-    """Outcomes by capture. Documents are read when they are asked for, a row group at a time."""
+    """Results by capture. Documents are read on demand, a row group at a time."""
 
     def __init__(self, previous: PreviousRun | None, part: PartWriter) -> None:
         """`part` is the part that is being written now, under the same paths."""
         self._documents = previous.path(part.path(Document)) if previous else None
-        self._place_by_key: dict[Key, tuple[int, int]] = {}
+        self._position_by_key: dict[Key, tuple[int, int]] = {}
         self._dropped_by_key: dict[Key, Dropped] = {}
         self._paragraphs_by_key: dict[Key, dict[str, int]] = {}
         self._group: tuple[int, list[Document]] = (-1, [])
         if previous is None:
             return
         if self._documents:
-            for place, row in _places(self._documents):
-                self._place_by_key[row["url"], row["warc_file"], row["offset"]] = place
+            for place, row in _positions(self._documents):
+                self._position_by_key[row["url"], row["warc_file"], row["offset"]] = place
         if path := previous.path(part.path(Dropped)):
             for row in read_rows(path):
                 if row["reason"] not in previous.reasons:
@@ -60,17 +60,17 @@ class FetchedBefore:
                 self._paragraphs_by_key[key] = json.loads(row["paragraphs"])
 
     def has(self, capture: Capture) -> bool:
-        """Whether it need not be fetched."""
+        """Whether the capture need not be fetched."""
         key = _key(capture)
-        return key in self._place_by_key or key in self._dropped_by_key
+        return key in self._position_by_key or key in self._dropped_by_key
 
     def outcome(self, capture: Capture) -> tuple[Document | Dropped, dict[str, int]]:
-        """What came of it, and the fates of its paragraphs. Raises KeyError if it has none."""
+        """The result of a capture, and the fates of its paragraphs. Raises KeyError without one."""
         key = _key(capture)
         paragraphs = self._paragraphs_by_key.get(key, {})
         if key in self._dropped_by_key:
             return self._dropped_by_key[key], paragraphs
-        group, row = self._place_by_key[key]
+        group, row = self._position_by_key[key]
         if self._group[0] != group and self._documents:
             with files.open_input(self._documents) as raw:
                 rows = pq.ParquetFile(raw).read_row_group(group).to_pylist()
@@ -82,8 +82,8 @@ def _key(capture: Capture) -> Key:
     return capture.url, capture.warc_file, capture.offset
 
 
-def _places(path: str) -> Iterator[tuple[tuple[int, int], dict[str, Any]]]:
-    """((row group, row), what names the document) for each document of a shard."""
+def _positions(path: str) -> Iterator[tuple[tuple[int, int], dict[str, Any]]]:
+    """((row group, row), the columns of the key) of each document of a shard."""
     with files.open_input(path) as raw:
         file = pq.ParquetFile(raw)
         for group in range(file.num_row_groups):

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from wikisum.pipeline.engine.files import InputFile, is_remote
 
-MOST_PARTS = 5_000
-EVEN_PARTS = 64  # so many at least, where there is work for them, keep as many cores busy
-LEAST_BYTES, MOST_BYTES = 4 << 20, 256 << 20
-STORE_LEAST_BYTES = 64 << 20  # an object store's stream reads 16 MB ahead, wherever it goes
+MAX_PARTS = 5_000
+EVEN_PARTS = 64  # at min_bytes so many, if the files are large enough, so that all cores have work
+MIN_BYTES, MAX_BYTES = 4 << 20, 256 << 20
+STORE_MIN_BYTES = 64 << 20  # an object store's stream reads 16 MB ahead, wherever it goes
 
 
 class FileShare(NamedTuple):
@@ -25,35 +25,35 @@ class FileShare(NamedTuple):
 
 
 def share_bytes(warcs: list[InputFile]) -> int:
-    """How large a share of a file is at most."""
+    """The maximum size of a share of a file."""
     total = sum(file.size_bytes for file in warcs)
-    least = STORE_LEAST_BYTES if any(is_remote(file.path) for file in warcs) else LEAST_BYTES
-    return max(least, min(MOST_BYTES, total // EVEN_PARTS))
+    min_bytes = STORE_MIN_BYTES if any(is_remote(file.path) for file in warcs) else MIN_BYTES
+    return max(min_bytes, min(MAX_BYTES, total // EVEN_PARTS))
 
 
 def plan_scan(
-    warcs: list[InputFile], most_bytes: int, most_parts: int = MOST_PARTS
+    warcs: list[InputFile], max_bytes: int, max_parts: int = MAX_PARTS
 ) -> list[list[FileShare]]:
-    """What each part reads: a share of a file, or neighbours, so that there are at most so many.
+    """What each part reads: a share of a file, or some in a row, for at most `max_parts` parts.
 
-    A whole crawl has 100,000 files; what is kept of each part, and asked of a store, would add up.
+    A whole crawl has 100,000 files, and each part costs a state file and requests to the store.
     A file of unknown size is one share.
     """
-    shares = [share for file in warcs for share in _shares(file, most_bytes)]
-    count = min(len(shares), most_parts)
+    shares = [share for file in warcs for share in _shares(file, max_bytes)]
+    count = min(len(shares), max_parts)
     bounds = [len(shares) * part // count for part in range(count + 1)] if count else [0]
     return [_joined(shares[start:end]) for start, end in pairwise(bounds)]
 
 
-def _shares(file: InputFile, most_bytes: int) -> list[FileShare]:
+def _shares(file: InputFile, max_bytes: int) -> list[FileShare]:
     """The file in equal shares."""
-    count = max(1, -(-file.size_bytes // most_bytes))
+    count = max(1, -(-file.size_bytes // max_bytes))
     bounds = [file.size_bytes * share // count for share in range(count)]
     ends = [*bounds[1:], None]
     return [FileShare(file, first, end) for first, end in zip(bounds, ends, strict=True)]
 
 
 def _joined(shares: Iterable[FileShare]) -> list[FileShare]:
-    """The same with one share a file; those of a file follow each other."""
+    """Neighboring shares of each file joined into one."""
     by_file = (list(group) for _, group in groupby(shares, lambda share: share.file))
     return [FileShare(group[0].file, group[0].first, group[-1].before) for group in by_file]

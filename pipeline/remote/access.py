@@ -1,8 +1,7 @@
-"""Files under a crawl's root, by ranges: over HTTP, asked politely, or on any filesystem.
+"""Read ranges of the files under a crawl's roots: politely over HTTP, or on any filesystem.
 
-A server that is busy, resets, stalls or breaks off is asked again after pauses that grow; all
-workers share one budget of requests. Several roots hold the same files: where one fails, the next
-is asked.
+A request that fails for a transient reason is repeated after growing pauses; all workers share one
+budget of requests. Several roots hold the same files: where one fails, the next is asked.
 """
 
 import os
@@ -25,17 +24,16 @@ from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.options import RemoteSettings
 from wikisum.pipeline.remote.budget import Budget
 from wikisum.pipeline.remote.ranges import RangeClient
+from wikisum.pipeline.remote.roots import Roots
 
-POLITE_RATE = 2.0  # requests a second, of servers that are others'
-LONGEST_WAIT_SECONDS = 900.0  # a server that asks for more is not asked again in this run
-REST_SECONDS = 30.0  # for a root that does not answer, doubled each time
-GONE_SECONDS = 900.0  # after which a server is taken to be down
+POLITE_RATE = 2.0  # requests per second to servers of others
+LONGEST_WAIT_SECONDS = 900.0  # a server that asks for a longer wait is given up in this run
 
 T = TypeVar("T")
 
 
 def is_http(url: str) -> bool:
-    """Whether a web server is to be asked."""
+    """Whether the URL is on a web server."""
     return url.startswith(("http://", "https://"))
 
 
@@ -49,63 +47,11 @@ def is_loopback(url: str) -> bool:
 
 
 def rate_of(settings: RemoteSettings) -> float:
-    """Requests a second that all workers may send together; 0 for no limit."""
+    """Requests per second that all workers together may send; 0 for no limit."""
     if settings.rate is not None:
         return settings.rate
     is_others = any(is_http(url) and not is_loopback(url) for url in settings.roots)
     return POLITE_RATE if is_others else 0.0
-
-
-@dataclass
-class _Root:
-    """A place that holds the crawl, and since when it is silent."""
-
-    url: str
-    silences: int = 0
-    rests_until: float = 0.0
-
-
-class Roots:
-    """What is known of the roots: which is to be asked next, and the sizes of files.
-
-    One for all threads of a process.
-    """
-
-    def __init__(self, urls: tuple[str, ...], clock: Callable[[], float] = time.monotonic) -> None:
-        self._roots = [_Root(url if url.endswith("/") else f"{url}/") for url in urls]
-        self._clock = clock
-        self._failing_since: float | None = None
-        self.size_by_path: dict[str, int] = {}
-
-    def next_url(self, failures: int) -> str:
-        """The first root that does not rest, or after failures the next of them."""
-        now = self._clock()
-        awake = [root for root in self._roots if root.rests_until <= now] or self._roots
-        return awake[failures % len(awake)].url
-
-    def note_answer(self, url: str) -> None:
-        """A root gave what it was asked for, or said that it has not got it."""
-        self._failing_since = None
-        for root in self._roots:
-            if root.url == url:
-                root.silences = 0
-
-    def note_failure(self, url: str, is_silent: bool) -> None:
-        """A root failed; one that is silent is let rest if there are others."""
-        if self._failing_since is None:
-            self._failing_since = self._clock()
-        for root in self._roots:
-            if root.url == url and is_silent and len(self._roots) > 1:
-                root.silences += 1
-                seconds = REST_SECONDS * 2.0 ** min(root.silences - 1, 6)
-                root.rests_until = self._clock() + seconds
-
-    def check(self) -> None:
-        """Raises OSError if all requests have failed for a quarter of an hour."""
-        since = self._failing_since
-        if since is not None and self._clock() - since > GONE_SECONDS:
-            urls = ", ".join(root.url for root in self._roots)
-            raise OSError(f"{urls} does not answer; the same command goes on from here")
 
 
 class Remote:
@@ -181,7 +127,7 @@ class Remote:
         return data
 
     def _until_answered(self, ask: Callable[[str], T]) -> T:
-        """What `ask` gives of one root or the next, asked again after failures that may pass."""
+        """What `ask` returns for one root or the next, repeated after transient failures."""
         failures = 0
         while True:
             root = self._roots.next_url(failures)
@@ -200,7 +146,7 @@ class Remote:
                 return answer
 
     def _pause(self, root: str, error: BadAnswer, failures: int) -> None:
-        """Wait until it is time to ask again. Raises the error if it is not to be."""
+        """Wait until it is time to ask again. Raises the error when it is time to give up."""
         self._roots.note_failure(root, error.reason in ("timeout", "no_connection"))
         wait_seconds = error.wait_seconds
         if failures >= self._settings.attempts or (wait_seconds or 0.0) > LONGEST_WAIT_SECONDS:
@@ -208,7 +154,7 @@ class Remote:
             raise error
         self._count("requests_again")
         if wait_seconds is not None:
-            self._budget.hold(wait_seconds)  # the server means all of us
+            self._budget.hold(wait_seconds)  # all workers must wait
         first = self._settings.first_pause_seconds
         self._sleep(pause_seconds(failures, first, wait_seconds, self._chance))
 
@@ -218,7 +164,7 @@ class Remote:
 
 
 def _from_files(read: Callable[[], T]) -> T:
-    """What a filesystem gives. Raises BadAnswer."""
+    """What `read` returns. Raises BadAnswer for any error of the filesystem."""
     try:
         return read()
     except FileNotFoundError as error:
@@ -229,7 +175,7 @@ def _from_files(read: Callable[[], T]) -> T:
 
 @dataclass(frozen=True)
 class Access:
-    """How workers reach the crawl; goes to them. `workers` of them share the limits.
+    """How workers reach the crawl. Sent to them; `workers` of them share the limits.
 
     `budget_path` is where the workers of one machine keep their budget; None if they are spread
     over machines, and then each has its part of the rate.
@@ -240,20 +186,20 @@ class Access:
     workers: int
 
     def __post_init__(self) -> None:
-        """Raise ValueError or FileNotFoundError for a root that cannot be there."""
+        """Raise ValueError or FileNotFoundError for a root that cannot be read."""
         for root in self.settings.roots:
             if not is_http(root):
                 files.check_path(root)
                 if not files.is_remote(root) and not os.path.isdir(root):
-                    raise FileNotFoundError(f"--crawl-root {root} is no folder")
+                    raise FileNotFoundError(f"--crawl-root {root} is not a directory")
 
     @property
     def connections(self) -> int:
-        """How many requests one worker may have out at a time."""
+        """How many requests one worker may have in flight."""
         return max(1, self.settings.connections // self.workers)
 
     def remote(self) -> Remote:
-        """The way to the crawl of this process, with its own costs."""
+        """A reader for this process, which counts its own costs."""
         client = _client(self.settings, self.connections)
         return Remote(self.settings, _roots(self.settings.roots), _budget(self), client)
 

@@ -21,10 +21,10 @@ def read_spans(
     span_of: Callable[[T], Span],
     max_item_bytes: int,
 ) -> Iterator[tuple[T, bytes | BadAnswer]]:
-    """Each item with its bytes, or why they could not be had, in order.
+    """Each item with its bytes, or the reason why there are none, in order.
 
-    The items of a file come together, sorted by offset; larger ones than `max_item_bytes` are not
-    had. At most `connections` ranges are being read, and as many wait to be taken.
+    The items of a file come together, sorted by offset; items larger than `max_item_bytes` are not
+    read. At most `connections` ranges are being read, and as many wait to be taken.
     """
 
     def read(joined: SpanGroup[T]) -> list[bytes | BadAnswer]:

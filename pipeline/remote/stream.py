@@ -1,4 +1,4 @@
-"""A whole file under a crawl's root as a stream: ranges, the next one read while one is used."""
+"""A whole file under a crawl's root as a stream, read in ranges, one of them ahead."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
@@ -18,7 +18,7 @@ class RemoteFile:
         self._size = remote.size(path)
         self._pool = ThreadPoolExecutor(1)
         self._buffer = b""
-        self._place = 0
+        self._offset = 0
         self._asked = 0
         self._ahead: Future[bytes] | None = self._ask()
 
@@ -43,13 +43,13 @@ class RemoteFile:
         return ahead
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, at most `size`, or up to the end of the range that is at hand."""
-        if self._place == len(self._buffer):
+        """The next bytes, at most `size`, or up to the end of the current range."""
+        if self._offset == len(self._buffer):
             if self._ahead is None:
                 return b""
-            self._buffer, self._place = self._ahead.result(), 0
+            self._buffer, self._offset = self._ahead.result(), 0
             self._ahead = self._ask()
-        end = len(self._buffer) if size < 0 else self._place + size
-        data = self._buffer[self._place : end]
-        self._place += len(data)
+        end = len(self._buffer) if size < 0 else self._offset + size
+        data = self._buffer[self._offset : end]
+        self._offset += len(data)
         return data

@@ -21,7 +21,7 @@ from wikisum.pipeline.engine.workspace import PartResult, Workspace
 from wikisum.pipeline.records import SPLITS
 
 KEYS = pa.schema({"kind": pa.string(), "key": pa.uint64()})
-MOST_KEYS = 20_000_000
+MAX_KEYS = 20_000_000
 _SHINGLE_WORDS = 5
 _SKETCH_HASHES = 4
 
@@ -68,13 +68,13 @@ class SketchShard:
 def leakage(workspace: Workspace, paths: list[str]) -> dict[str, Any]:
     """Distinct pages and paragraphs of validation and test, and how many of them train has too.
 
-    Over 20 million keys a part is taken by the keys' own value, the same part of every split.
+    Of more than 20 million keys a part is taken by value, the same part of every split.
     """
     rows = 0
     for path in paths:
         with files.open_input(workspace.path(path)) as raw:
             rows += pq.ParquetFile(raw).metadata.num_rows
-    one_in = max(1, -(-rows // MOST_KEYS))
+    one_in = max(1, -(-rows // MAX_KEYS))
     result: dict[str, Any] = {"one_key_in": one_in}
     for kind in ("url", "paragraph"):
         keys = {

@@ -1,7 +1,7 @@
-"""Hits as Arrow tables, in files sorted by query -> the best of each query, in flat memory.
+"""Hits in files sorted by query -> the best hits of each query, in constant memory.
 
-What is held is a row group a file, however many hits there are: a tree of merges does what a
-shuffle would, whose data the embedded runner keeps in memory.
+Only one row group per file is held, however many hits there are. A tree of merges replaces a
+shuffle, whose data the local runner would keep in memory.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ FAN_IN = 64
 GROUP_ROWS = 8192
 LAST = (1 << 63) - 1
 _TEXT = pa.dictionary(pa.int32(), pa.string())
-# CANDIDATE, the texts by number: many hits are of one page
+# CANDIDATE with texts by number, since many hits are of one page
 HITS = pa.schema({"query": pa.int64(), "score": pa.float64(), "url": _TEXT, "source_url": _TEXT})
 
 
@@ -74,18 +74,18 @@ class _Source:
 
     @property
     def last_query(self) -> int:
-        """The last query that is held; the next group may go on with it. -1 for none."""
+        """The last query that is held, -1 for none; the next group may have more hits of it."""
         return self._held["query"][-1].as_py() if len(self._held) else -1
 
     def read_group(self) -> None:
-        """Hold the next row group too."""
+        """Read the next row group."""
         group = self._file.read_row_group(self._groups.pop(0)).cast(HITS)
         first, last = self._bounds
         low, high = np.searchsorted(group["query"].to_numpy(), [first, last + 1])
         self._held = pa.concat_tables([self._held, group.slice(low, high - low)])
 
     def take_before(self, query: int) -> pa.Table:
-        """The held rows before that query; they are held no more."""
+        """Remove and return the held rows of queries before `query`."""
         place = int(np.searchsorted(self._held["query"].to_numpy(), query))
         taken, self._held = self._held.slice(0, place), self._held.slice(place)
         return taken
@@ -96,7 +96,7 @@ def merged(
 ) -> Iterator[pa.Table]:
     """The best hits of the queries from `first` to `last`, in order, some queries at a time.
 
-    Each file is sorted by query, as CANDIDATE or HITS.
+    Each file is sorted by query, in the schema CANDIDATE or HITS.
     """
     with ExitStack() as stack:
         opened = [stack.enter_context(files.open_input(path)) for path in paths]
@@ -106,6 +106,7 @@ def merged(
             for source in sources:
                 while source.has_more and source.last_query <= bound:
                     source.read_group()
+            # No file has more hits of the queries before the least of the last ones held.
             bound = min((s.last_query for s in sources if s.has_more), default=LAST)
             ready = [table for s in sources if len(table := s.take_before(bound))]
             if ready:

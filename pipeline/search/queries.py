@@ -21,7 +21,7 @@ _PART_BITS = 32  # the bits of a query's number above these are the number of it
 
 
 class QuerySource(NamedTuple):
-    """A shard of `articles/`, or of a list of titles, one a line, those from line `first` on."""
+    """A shard of `articles/`, or of a list of titles, one per line, from line `first` on."""
 
     path: str
     first: int | None

@@ -94,7 +94,7 @@ def test_what_nothing_opens_is_told_at_once(tmp_path, monkeypatch, capsys):
     wrong = [
         (["--crawl", CRAWL, "--crawl-root", "s3://b/"], "s3://b/: nothing that is installed opens"),
         (["--crawl", CRAWL, "--crawl-root", "ftp://b/"], "opens ftp:// paths"),
-        (["--crawl", CRAWL, "--crawl-root", str(tmp_path / "no")], "no is no folder"),
+        (["--crawl", CRAWL, "--crawl-root", str(tmp_path / "no")], "no is not a directory"),
         (["--warcs", "s3://b/x.warc.gz"], "pip install 'wikisum[aws]'"),
         (
             ["--warcs", "http://127.0.0.1:9/x.gz"],

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikisum.pipeline.estimate.estimate import StageCost, dollars, estimate, total
+from wikisum.crawl.html import EXTRACTORS
+from wikisum.pipeline.estimate.estimate import HTML_SPEED, StageCost, dollars, estimate, total
 from wikisum.pipeline.estimate.rates import Assumptions, Prices, Rates, with_values
 from wikisum.pipeline.estimate.volumes import (
     ArticleSample,
@@ -170,7 +171,12 @@ def test_dollars_by_hand():
     )  # fmt: skip
 
 
-def test_figures_that_are_told():
+def test_every_extractor_has_a_speed():
+    assert set(HTML_SPEED) == set(EXTRACTORS)
+    assert all(speed(RATES) > 0 for speed in HTML_SPEED.values())
+
+
+def test_figures_that_are_given():
     values = {"coverage": 1.0, "cpu_hour": 0.0, "soup_bytes": 5.0}
     assert with_values(Assumptions(), values).coverage == 1.0
     assert with_values(Prices(), values).cpu_hour == 0.0

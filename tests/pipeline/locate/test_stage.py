@@ -359,7 +359,7 @@ def test_a_block_that_is_damaged_is_no_miss(articles, files, out, tmp_path):
         (["--rate", "-1"], 2, "--rate must be at least 0, not -1"),
         (["--attempts", "0"], 2, "--attempts must be at least 1"),
         (["--retry", "503 "], 2, "--retry has an unknown reason '503 '"),
-        (["--crawl", "CC-MAIN-1999-01"], 1, "cluster.idx answers 404"),
+        (["--crawl", "CC-MAIN-1999-01"], 1, "cluster.idx returned 404"),
         (["--contact", "é"], 2, "--contact must be a mail or web address in ASCII"),
     ],
 )

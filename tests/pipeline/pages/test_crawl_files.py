@@ -58,12 +58,12 @@ def test_remote_files_are_not_asked_for_their_size(crawl):
 @pytest.mark.parametrize(
     ("data", "fault"),
     [
-        (b"\x1f\x8b nonsense", "is no list of paths"),
-        (gzip.compress(b"a\n")[:-6], "is no list of paths"),
-        (b"\xff\xfe\n", "is no list of paths"),
-        (b"a\n../b\n", "line 2 is no relative path: ../b"),
-        (b"/etc/passwd\n", "line 1 is no relative path"),
-        (b"gs://b/c\n", "line 1 is no relative path"),
+        (b"\x1f\x8b nonsense", "is not a list of paths"),
+        (gzip.compress(b"a\n")[:-6], "is not a list of paths"),
+        (b"\xff\xfe\n", "is not a list of paths"),
+        (b"a\n../b\n", "line 2 is not a relative path: ../b"),
+        (b"/etc/passwd\n", "line 1 is not a relative path"),
+        (b"gs://b/c\n", "line 1 is not a relative path"),
         (b"a\nb\n", "line 2: no such file"),
     ],
 )
@@ -80,7 +80,7 @@ def test_a_list_on_a_server(crawl):
         found = crawl_files(
             [f"{server.url}crawl-data/CC-1/warc.paths.gz", f"{server.url}x/y.warc.gz"], None, access
         )
-        with pytest.raises(JobFailed, match="answers 404"):
+        with pytest.raises(JobFailed, match="returned 404"):
             crawl_files([f"{server.url}none.paths.gz"], None, access)
     names = [*sorted(NAMES), "x/y.warc.gz"]
     assert [(f.name, f.path) for f in found] == [(n, server.url + n) for n in names]

@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.pages.plan import (
     EVEN_PARTS,
-    LEAST_BYTES,
-    MOST_BYTES,
-    STORE_LEAST_BYTES,
+    MAX_BYTES,
+    MIN_BYTES,
+    STORE_MIN_BYTES,
     FileShare,
     plan_scan,
     share_bytes,
@@ -43,10 +43,10 @@ def test_neighbours_are_one_part_where_there_are_too_many():
 
 
 @given(st.lists(st.integers(0, 500), max_size=30), st.integers(1, 200), st.integers(1, 40))
-def test_every_byte_falls_to_one_part(sizes, most_bytes, most_parts):
+def test_every_byte_falls_to_one_part(sizes, max_bytes, max_parts):
     warcs = files_of(*sizes)
-    parts = plan_scan(warcs, most_bytes, most_parts)
-    assert len(parts) <= most_parts
+    parts = plan_scan(warcs, max_bytes, max_parts)
+    assert len(parts) <= max_parts
     assert all(parts)
     shares = [share for part in parts for share in part]
     for file in warcs:
@@ -60,8 +60,8 @@ def test_every_byte_falls_to_one_part(sizes, most_bytes, most_parts):
 
 
 def test_shares_are_even_where_little_is_read_and_large_where_much_is():
-    assert share_bytes(files_of(1000)) == LEAST_BYTES
-    assert share_bytes(files_of(EVEN_PARTS * LEAST_BYTES * 2)) == LEAST_BYTES * 2
-    assert share_bytes(files_of(*[1 << 30] * 1000)) == MOST_BYTES
+    assert share_bytes(files_of(1000)) == MIN_BYTES
+    assert share_bytes(files_of(EVEN_PARTS * MIN_BYTES * 2)) == MIN_BYTES * 2
+    assert share_bytes(files_of(*[1 << 30] * 1000)) == MAX_BYTES
     stored = files_of(1000)[0]._replace(path="gs://crawl/0.warc.gz")
-    assert share_bytes([stored]) == STORE_LEAST_BYTES
+    assert share_bytes([stored]) == STORE_MIN_BYTES

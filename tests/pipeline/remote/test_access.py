@@ -5,8 +5,9 @@ import pytest
 
 from wikisum.crawl.errors import BadAnswer
 from wikisum.pipeline.options import RemoteSettings
-from wikisum.pipeline.remote.access import Access, Remote, Roots, is_loopback, rate_of
+from wikisum.pipeline.remote.access import Access, Remote, is_loopback, rate_of
 from wikisum.pipeline.remote.budget import Budget
+from wikisum.pipeline.remote.roots import Roots
 
 A, B = "http://a.example/", "http://b.example/"
 BUSY = BadAnswer("http_503", "busy", True)
@@ -99,7 +100,7 @@ def test_the_next_root_is_asked_after_a_failure():
     assert client.asked == [A + "f", B + "f", A + "g"]
 
 
-def test_a_silent_root_rests_longer_each_time():
+def test_a_silent_root_is_asked_again_after_its_rest():
     clock = Clock()
     client = Client(BadAnswer("timeout", "", True), b"data", b"more", b"data")
     source = remote(client, clock, A, B)
@@ -127,7 +128,7 @@ def test_a_server_that_is_down_stops_the_job():
         except BadAnswer:
             continue
         except OSError as error:
-            assert "the same command goes on from here" in str(error)  # noqa: PT017
+            assert "run the same command to resume" in str(error)  # noqa: PT017
             gone += 1
     assert gone == 7  # the first three were given up within a quarter of an hour
 
