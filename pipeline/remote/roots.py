@@ -40,7 +40,7 @@ class Roots:
                 root.silences = 0
 
     def note_failure(self, url: str, is_silent: bool) -> None:
-        """Record a failure; a root that did not respond rests, longer each time, if there is another."""
+        """Record a failure; a root that did not respond rests if there is another one."""
         if self._failing_since is None:
             self._failing_since = self._clock()
         for root in self._roots:
