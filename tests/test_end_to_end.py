@@ -163,7 +163,7 @@ def test_crawl_files_in_parts_give_the_same_bytes(built, tmp_path, monkeypatch):
     from wikisum.pipeline.pages import plan as plan_scan
     from wikisum.pipeline.pages import read_records as crawl_records
 
-    monkeypatch.setattr(plan_scan, "LEAST_BYTES", 5_000)
+    monkeypatch.setattr(plan_scan, "MIN_BYTES", 5_000)
     small = functools.partial(records_between, certain_bytes=1_000)
     monkeypatch.setattr(crawl_records, "records_between", small)
     out = tmp_path / "out"

@@ -92,7 +92,7 @@ def test_what_nothing_opens_is_told_at_once(tmp_path, monkeypatch, capsys):
     out = ["--workers", "1", "--out", str(tmp_path / "out")]
     articles = ["--articles", str(GOLDEN / "sample.xml.bz2")]
     wrong = [
-        (["--crawl", CRAWL, "--crawl-root", "s3://b/"], "s3://b/: nothing that is installed opens"),
+        (["--crawl", CRAWL, "--crawl-root", "s3://b/"], "s3://b/: no installed package opens"),
         (["--crawl", CRAWL, "--crawl-root", "ftp://b/"], "opens ftp:// paths"),
         (["--crawl", CRAWL, "--crawl-root", str(tmp_path / "no")], "no is not a directory"),
         (["--warcs", "s3://b/x.warc.gz"], "pip install 'wikisum[aws]'"),

@@ -106,7 +106,7 @@ def test_little_memory_and_many_files_give_the_same_bytes(searched, tmp_path, mo
 
 
 def test_crawl_files_in_parts_give_the_same_bytes(searched, tmp_path, monkeypatch):
-    monkeypatch.setattr(plan_scan, "LEAST_BYTES", 20_000)
+    monkeypatch.setattr(plan_scan, "MIN_BYTES", 20_000)
     small = functools.partial(records_between, certain_bytes=1_000)
     monkeypatch.setattr(crawl_records, "records_between", small)
     out = tmp_path / "out"
