@@ -35,6 +35,24 @@ def test_short_sections_count_together():
     assert score(sections[:2], article) == 0.5
 
 
+@pytest.mark.parametrize(
+    ("words", "size"),
+    [
+        (31, 30),  # counts alone
+        (30, 30),  # counts with the short section: 29 shingles and 1
+    ],
+)
+def test_a_section_counts_alone_from_30_shingles_on(words, size):
+    section = " ".join(f"s{i}" for i in range(words))
+    assert sorted(article_shingles(LEAD, [section, "too short"]).sizes) == [size, 39]
+
+
+def test_short_sections_count_together_from_30_shingles_on():
+    for words, sizes in ((16, [30, 39]), (15, [39])):
+        sections = [" ".join(f"s{n}w{i}" for i in range(words)) for n in range(2)]
+        assert sorted(article_shingles(LEAD, sections).sizes) == sizes
+
+
 def test_an_article_of_short_sections_still_has_a_score():
     assert score(["one two three"], article_shingles("one two three", [])) == 1.0
 

@@ -22,6 +22,11 @@ from wikisum.crawl.paragraphs import (
         ("Мост был открыт в тысяча восемьсот году.", None),
         ("橋は千八百八十一年に開通し、今日では歩道として使われている。", None),
         ("Too short, this.", "too_short"),
+        ("Five words stand here now.", "too_short"),
+        ("Six words now stand right here.", None),
+        ("Five words — stand here now.", "too_short"),  # a dash is not a word
+        ("橋は千八百八十一年に開通しました。", "too_short"),
+        ("橋は千八百八十一年に開通しましたよ。", None),
         ("\ufffdThe \ufffdb\ufffdridge w\ufffdas opened in 1881.", "garbled"),
         ("", "no_letters"),
         ("12 34 56 78 90 12 34.", "no_letters"),

@@ -187,6 +187,12 @@ def test_what_is_no_warc_is_said_to_be_none(data):
     assert item[:3] == (None, "not_a_warc", 0)
 
 
+@pytest.mark.parametrize("data", [b"WARC/1.0\r\nWAR", gzip.compress(b"WARC/1.0\r\nWAR")])
+def test_a_file_cut_within_its_first_lines_is_truncated_and_not_foreign(data):
+    (item,) = read(data)
+    assert item[:3] == (None, "truncated_record", 0)
+
+
 @pytest.mark.parametrize("name", ["gzip", "zstd"])
 @pytest.mark.parametrize("at", [0, 3, 60, -3])
 def test_damage_costs_its_own_record(name, at):
