@@ -1,9 +1,9 @@
-"""Is this page, or this paragraph, a copy of the article?
+"""Detect pages and paragraphs that are copies of the article.
 
 The document rule of Liu et al. 2018 (A.2.1), r(d, a) = max over sections s of
 |uni(d) & uni(s)| / |uni(s)|, drops long honest pages: any long text holds half of the distinct
 words of a short section. The calibrated rule keeps its form and its threshold and counts pairs of
-neighbouring words in place of words, in sections that have enough of them: precision and recall
+neighboring words in place of words, in sections that have enough of them: precision and recall
 are 0.998 each where the literal rule has 0.83 and 1.0 (benchmarks/clones.md).
 """
 
@@ -19,7 +19,7 @@ Shingle = tuple[str, ...]
 
 
 class ArticleShingles(NamedTuple):
-    """An article ready to be compared: the sections that hold each shingle, and their sizes."""
+    """An article prepared for comparison: the sections that hold each shingle, and their sizes."""
 
     rule: str
     sections_by_shingle: dict[Shingle, list[int]]
@@ -27,7 +27,7 @@ class ArticleShingles(NamedTuple):
 
 
 def shingles(words: Sequence[str], length: int) -> Iterable[Shingle]:
-    """All runs of `length` words."""
+    """Return all runs of `length` words."""
     return zip(*(words[i:] for i in range(length)), strict=False)
 
 
@@ -37,23 +37,24 @@ def article_shingles(
     rule: str = "calibrated",
     min_section_shingles: int | None = None,
 ) -> ArticleShingles:
-    """The lead and each section as sets of shingles.
+    """Return the lead and each section as sets of shingles.
 
-    Sections with fewer than the rule's minimum are taken together, as one; they count if they
-    have enough then, or if the article has no other. Raises ValueError for an unknown rule.
+    Sections with fewer shingles than the minimum (by default the rule's) are merged into one,
+    which counts if it reaches the minimum, or if the article has no other. Raises ValueError for
+    an unknown rule.
     """
     if rule not in SHINGLE_WORDS:
-        raise ValueError(f"no clone rule {rule!r}; there are {', '.join(SHINGLE_WORDS)}")
+        raise ValueError(f"unknown clone rule {rule!r}; choose from {', '.join(SHINGLE_WORDS)}")
     length = SHINGLE_WORDS[rule]
-    least = MIN_SECTION_SHINGLES[rule] if min_section_shingles is None else min_section_shingles
+    minimum = MIN_SECTION_SHINGLES[rule] if min_section_shingles is None else min_section_shingles
     long, rest = [], set()
     for text in [lead, *sections]:
         found = set(shingles(terms(text), length))
-        if len(found) >= least:
+        if len(found) >= minimum:
             long.append(found)
         else:
             rest |= found
-    if rest and (len(rest) >= least or not long):
+    if rest and (len(rest) >= minimum or not long):
         long.append(rest)
     by_shingle: dict[Shingle, list[int]] = {}
     for number, found in enumerate(long):
@@ -80,13 +81,13 @@ def clone_score(paragraphs: Iterable[Sequence[str]], article: ArticleShingles) -
 
 
 def lead_bigrams(lead: str) -> frozenset[Shingle]:
-    """The distinct bigrams of a lead."""
+    """Return the distinct bigrams of a lead."""
     return frozenset(shingles(terms(lead), 2))
 
 
 def paragraph_clone_score(words: Sequence[str], bigrams: frozenset[Shingle]) -> float:
-    """The share of the lead's bigrams that a paragraph, given as terms, holds.
+    """Return the share of the lead's bigrams that a paragraph, given as terms, holds.
 
-    Liu & Lapata 2019 (section 4) drop paragraphs over 0.8. A lead of one word has no bigram: 0.
+    Liu & Lapata 2019 (section 4) drop paragraphs over 0.8. Return 0 for a lead without bigrams.
     """
     return len(bigrams.intersection(shingles(words, 2))) / len(bigrams) if bigrams else 0.0

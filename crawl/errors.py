@@ -1,8 +1,8 @@
-"""What can be wrong with data. The pipeline catches these and no others, and counts by reason."""
+"""Errors in data. The pipeline catches these and no others, and counts them by reason."""
 
 
 class DataError(Exception):
-    """One record, page, line or article is unusable; the job goes on without it.
+    """One record, page, line or article is unusable; the job continues without it.
 
     `reason` is a short snake_case word: the counter's name and the `reason` column of `dropped/`.
     `str(error)` is the detail for a person. `offset` is the byte offset in the file, where known.
@@ -15,19 +15,19 @@ class DataError(Exception):
 
 
 class BadUrl(DataError):
-    """A string that names no page on the web."""
+    """A string that is not the URL of a web page."""
 
 
 class BadRecord(DataError):
-    """A WARC, ARC or WET record that cannot be read, or is no page."""
+    """A WARC, ARC or WET record that cannot be read, or is not a page."""
 
 
 class BadPage(DataError):
-    """A page that gives no usable text."""
+    """A page without usable text."""
 
 
 class BadArticle(DataError):
-    """A page of the dump that is no usable article."""
+    """A page of the dump that is not a usable article."""
 
 
 class BadLine(DataError):
@@ -35,9 +35,10 @@ class BadLine(DataError):
 
 
 class BadAnswer(DataError):
-    """A server, or a file, does not give the bytes that it was asked for.
+    """A server, or a file system, did not return the requested bytes.
 
-    `is_transient` says that it may do so later; `wait_seconds` is how long it asks us to wait.
+    `is_transient` is True if a retry may succeed; `wait_seconds` is how long the server asks us to
+    wait.
     """
 
     def __init__(

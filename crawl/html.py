@@ -1,4 +1,12 @@
-"""Pages -> title and paragraphs. Extractors are a small named choice behind one function."""
+"""Extract the title, paragraphs and language of a page.
+
+    page = read_page(capture.payload, capture.charset, capture.kind, extractor="fast")
+    print(page.title, page.language)
+    for paragraph in page.paragraphs:
+        print(drop_reason(paragraph, page.language), paragraph)
+
+An extractor finds the text of an HTML page; EXTRACTORS lists them by name.
+"""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -15,14 +23,14 @@ from wikisum.crawl.whitespace import normalize_whitespace
 
 # UTF-8 -> (title, paragraphs)
 EXTRACTORS: dict[str, Callable[[bytes], tuple[str, list[str]]]] = {
-    "fast": fast_text,  # main text, by our own block classifier
-    "soup": soup_text,  # all visible text
-    "trafilatura": trafilatura_text,  # main text, by an optional package
+    "fast": fast_text,  # the main text, by a linear model over blocks
+    "soup": soup_text,  # all visible text, by BeautifulSoup
+    "trafilatura": trafilatura_text,  # the main text, by an optional package
 }
 
 
 class Page(NamedTuple):
-    """What a page says: `paragraphs` in reading order, before any is dropped."""
+    """A page's text: `paragraphs` in reading order, before any is dropped."""
 
     title: str
     paragraphs: list[str]
@@ -30,32 +38,37 @@ class Page(NamedTuple):
 
 
 def check_extractor(name: str) -> None:
-    """Raises ValueError for an extractor that there is not, or that is not installed."""
+    """Raises ValueError for an extractor that is unknown or not installed."""
     if name not in EXTRACTORS:
-        raise ValueError(f"no extractor {name!r}; there are {', '.join(EXTRACTORS)}")
+        raise ValueError(f"unknown extractor {name!r}; choose from {', '.join(EXTRACTORS)}")
     if name == "trafilatura" and find_spec("trafilatura") is None:
-        raise ValueError("extractor trafilatura is not there: pip install 'wikisum[trafilatura]'")
+        raise ValueError(
+            "extractor trafilatura is not installed: pip install 'wikisum[trafilatura]'"
+        )
 
 
 def extract_paragraphs(
     html: bytes, charset: str | None = None, extractor: str = "fast"
 ) -> list[str]:
-    """The paragraphs of an HTML page, one per block element, in reading order.
+    """Return the paragraphs of an HTML page, one per block element, in reading order.
 
-    White space is folded; inline tags neither part a sentence nor glue words. `charset` is that
-    of the HTTP header. Raises ValueError as `check_extractor`, and BadPage as `read_page` does,
+    White space is normalized. Inline tags neither split sentences nor join words. `charset` is
+    that of the HTTP header. Raises ValueError as `check_extractor`, and BadPage as `read_page`,
     except that a page without text has no paragraphs.
+
+        >>> extract_paragraphs(b"<p>One <b>bold</b> word.<p>Two.")
+        ['One bold word.', 'Two.']
     """
     check_extractor(extractor)
     return _extract(html, charset, extractor)[1]
 
 
 def read_page(payload: bytes, charset: str | None, kind: str, extractor: str) -> Page:
-    """Title, paragraphs and language of an `html` page, or of `text` (its lines).
+    """Return title, paragraphs and language of a page; `kind` is `html` or `text`.
 
-    Raises BadPage: `page_too_large`, `too_many_tags`, `too_many_attributes`,
-    `too_many_copies`, `too_deep`, `no_text`. `extractor` must be one that `check_extractor` lets
-    through.
+    The paragraphs of a `text` page are its lines. `extractor` must have passed `check_extractor`.
+    Raises BadPage: `page_too_large`, `too_many_tags`, `too_many_attributes`, `too_many_copies`,
+    `too_deep`, `no_text`.
     """
     if kind == "text":
         check_size(payload)

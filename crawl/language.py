@@ -1,4 +1,4 @@
-"""The language of a page's text."""
+"""Detect the language of a page's text."""
 
 import re
 
@@ -6,16 +6,16 @@ from resiliparse.parse.lang import detect_fast
 
 MIN_CHARS = 60
 MAX_CHARS = 4000
-MAX_DISTANCE = 1200  # of the text's n-grams from the language's; over it the guess is no good
+MAX_DISTANCE = 1200  # between the n-grams of text and language; over it the guess is not reliable
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
-_HAN_SHARE = 0.3  # Chinese and Japanese have too many characters for n-grams to settle
+_HAN_SHARE = 0.3  # Chinese and Japanese have too many characters for n-grams
 
 
 def detect(text: str) -> str | None:
-    """The ISO 639-1 code of the language, or None for text too short or too mixed to tell.
+    """Return the ISO 639-1 code of the language, or None for text too short or too mixed.
 
-    Only 4,000 characters out of the middle are looked at: pages begin and end with furniture.
+    Only 4,000 characters in the middle are used: pages begin and end with boilerplate.
     """
     start = max(0, (len(text) - MAX_CHARS) // 2)
     text = " ".join(text[start : start + MAX_CHARS].split())

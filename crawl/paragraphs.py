@@ -1,4 +1,4 @@
-"""Which paragraphs are prose worth keeping, and the reason why not."""
+"""Decide which paragraphs are prose worth keeping, with a reason for each that is not."""
 
 import re
 from functools import cache
@@ -9,7 +9,7 @@ MAX_GARBLED_SHARE = 0.01
 _WORD = re.compile(r"\S*\w\S*")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u9fff]")
 _LETTER = re.compile(r"[^\W\d_]")
-# A sentence's end: a full stop or its kin in other scripts, before space or the end.
+# The end of a sentence: a full stop or its equivalent in other scripts, before space or the end.
 _STOP = re.compile(r"[.!?…。！？｡।॥؟۔።](?:(?<![.!?…])|[\"'”’»)\]]*(?=\s|$|\[))")
 _FULL_STOPS = frozenset("。！？｡।॥؟۔።")
 _CLOSERS = "\"'”’»)]"
@@ -31,7 +31,7 @@ _BOILERPLATE = re.compile(
     r"|skip to (?:main )?content|powered by wordpress|follow us on)",
     re.IGNORECASE,
 )
-# One of these stands in all that _BOILERPLATE matches; looking for them is ten times faster.
+# All that _BOILERPLATE matches contains one of these; searching for them is ten times faster.
 _BOILERPLATE_KEYS = (
     "cookie", "rights reserved", "copyright", "©", "privacy", "javascript", "sign up", "subscribe",
     "mail address", "log", "leave a", "share", "click here", "browser", "app", "skip to",
@@ -57,13 +57,13 @@ _FUNCTION_WORDS = {
 
 
 def drop_reason(paragraph: str, language: str | None = None) -> str | None:
-    """Why a paragraph is no prose for a summary, or None if it is.
+    """Return why a paragraph is not prose for a summary, or None if it is.
 
-    `garbled` (replacement characters, as binary data has), `no_letters`, `too_short` (under 6
-    words), `no_sentence` (no full stop or its kin closes three words; questions and exclamations
-    count, unlike in the filter of the original dataset), `boilerplate` (short, and speaks of
-    cookies, subscriptions, rights ...), `other_language` (its script is not that of `language`, or
-    its function words are those of another).
+    Reasons: `garbled` (replacement characters, as in binary data), `no_letters`, `too_short` (under
+    6 words), `no_sentence` (no full stop or its equivalent ends three words; questions and
+    exclamations count, unlike in the filter of the original dataset), `boilerplate` (short, and
+    about cookies, subscriptions, rights ...), `other_language` (its script is not that of
+    `language`, or its function words are those of another).
     """
     if paragraph.count("\ufffd") > len(paragraph) * MAX_GARBLED_SHARE:
         return "garbled"
@@ -85,28 +85,28 @@ def drop_reason(paragraph: str, language: str | None = None) -> str | None:
 
 
 def _word_count(paragraph: str) -> int:
-    """The number of words; of a long paragraph also marks that stand alone are counted."""
+    """Return the number of words; a long paragraph's separate punctuation marks count too."""
     count = len(paragraph.split())
     return count if count > 2 * MIN_WORDS else len(_WORD.findall(paragraph))
 
 
 def _is_boilerplate(paragraph: str) -> bool:
     lower = paragraph.lower()
-    for key in _BOILERPLATE_KEYS:  # quicker than any()
+    for key in _BOILERPLATE_KEYS:  # faster than any()
         if key in lower:
             return bool(_BOILERPLATE.search(paragraph))
     return False
 
 
 def _is_spaced(paragraph: str) -> bool:
-    """Whether words are parted by spaces, as they are not in Chinese, Japanese or Thai."""
+    """Whether spaces separate the words, unlike in Chinese, Japanese or Thai."""
     if len(paragraph.encode("latin-1", "ignore")) * 4 > len(paragraph) * 3:
         return True
     return len(_UNSPACED.findall(paragraph)) < len(paragraph) / 4
 
 
 def _has_sentence(paragraph: str) -> bool:
-    """Whether a stop ends three words, or one of a script that has stops of its own ends any."""
+    """Whether a stop ends three words, or a stop of a non-Latin script ends any text."""
     start = 0
     for stop in _STOP.finditer(paragraph):
         if stop[0] in _FULL_STOPS:
@@ -121,7 +121,7 @@ def _has_sentence(paragraph: str) -> bool:
 
 @cache
 def _script(language: str) -> re.Pattern[str] | None:
-    """The letters that a language is written with, for those that share no script with Latin."""
+    """Return a pattern of the letters that a language is written with."""
     ranges = {
         "ru uk be bg mk sr kk ky mn tg": "\u0400-\u052f",
         "el": "\u0370-\u03ff\u1f00-\u1fff",
@@ -145,7 +145,7 @@ def _script(language: str) -> re.Pattern[str] | None:
 
 
 def _in_language(paragraph: str, language: str) -> bool:
-    """Whether the beginning may be of that language, by its script, then by its function words."""
+    """Whether the beginning may be in that language, by its script, then by function words."""
     start = paragraph[:MAX_LANGUAGE_CHARS]
     if language not in _FUNCTION_WORDS:
         return _in_script(start, language)
@@ -155,12 +155,12 @@ def _in_language(paragraph: str, language: str) -> bool:
     own = _count_in(language, words)
     if own * 6 >= len(words):
         return True
-    most = max(_count_in(code, words) for code in _FUNCTION_WORDS)
-    return most < MIN_FUNCTION_WORDS or own * 4 >= most
+    best = max(_count_in(code, words) for code in _FUNCTION_WORDS)
+    return best < MIN_FUNCTION_WORDS or own * 4 >= best
 
 
 def _is_mostly_latin(text: str) -> bool:
-    """A quick answer, which may be no for Latin letters beyond Latin-1."""
+    """A quick check that is False for some Latin text beyond Latin-1."""
     western = text.encode("latin-1", "ignore")
     return len(western.translate(None, _NO_LETTERS)) >= len(text) - len(western)
 
@@ -175,9 +175,9 @@ def _count_in(language: str, words: list[str]) -> int:
 
 
 def split_long(paragraph: str, max_words: int = MAX_WORDS) -> list[str]:
-    """The paragraph, or pieces of at most `max_words` words that break at ends of sentences.
+    """Split a paragraph into pieces of at most `max_words` words, at ends of sentences.
 
-    A sentence that is longer is cut between words. Pages with no block tags come as one paragraph.
+    A longer sentence is cut between words. A page without block tags is one paragraph.
     """
     words = paragraph.split()
     if len(words) <= max_words:

@@ -1,4 +1,4 @@
-"""What identifies an article: its title, normalised as MediaWiki does; its id; its split."""
+"""Identify articles: title normalized as in MediaWiki, id, split."""
 
 import hashlib
 import html
@@ -11,9 +11,10 @@ _DIRECTION = re.compile(r"[\u200e\u200f\u202a-\u202e]")
 
 
 def normalize_title(title: str) -> str:
-    """The title as MediaWiki stores it: NFC, spaces for underscores, the first letter a capital.
+    """Return the title as MediaWiki stores it.
 
-    Entities are decoded; a leading colon and a `#fragment` go.
+    It is in NFC, with spaces for underscores and a capital first letter. Entities are decoded; a
+    leading colon and a `#fragment` are removed.
     """
     text = _DIRECTION.sub("", html.unescape(title)).partition("#")[0]
     text = unicodedata.normalize(
@@ -24,20 +25,20 @@ def normalize_title(title: str) -> str:
 
 
 def article_id(title: str) -> str:
-    """16 hex digits that stand for the normalised title."""
+    """Return 16 hexadecimal digits that identify the normalized title."""
     return hashlib.sha256(normalize_title(title).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def split_of(title: str, fractions: tuple[float, float, float] = (0.8, 0.1, 0.1)) -> str:
-    """The split of an article: a stable hash of its title against the fractions' running sum.
+    """Return the split of an article, by a stable hash of its title and these fractions.
 
-    The hash is another than that of `article_id`, which chooses the shard.
+    The hash differs from that of `article_id`, which chooses the shard.
     """
     text = normalize_title(title).encode("utf-8", "replace")
     digest = hashlib.blake2b(text, digest_size=8, person=b"split").digest()
-    place = int.from_bytes(digest, "big") / 2**64
+    position = int.from_bytes(digest, "big") / 2**64
     for split, fraction in zip(SPLITS[:2], fractions, strict=False):
-        if place < fraction:
+        if position < fraction:
             return split
-        place -= fraction
+        position -= fraction
     return SPLITS[2]

@@ -1,4 +1,4 @@
-"""Text to words: one definition of a term for ranking, clone detection and graphs."""
+"""Split text into terms: one definition for ranking, clone detection and graphs."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ _TERM = re.compile(r"[^\W_]+")
 
 
 def terms(text: str) -> list[str]:
-    """The words of `text` in order: NFKC, lower-cased, runs of letters and digits of any script."""
+    """Return the terms of `text` in order: runs of letters and digits, in NFKC and lower case."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     return _TERM.findall(text.lower())

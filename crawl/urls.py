@@ -1,4 +1,4 @@
-"""One canonical form per URL, so that citations meet crawl records."""
+"""Bring URLs into one canonical form, so that citations match crawl records."""
 
 import hashlib
 import ipaddress
@@ -25,7 +25,7 @@ _SESSION_PATH = re.compile(r";(jsessionid|phpsessid|sid)=[^/;]*", re.IGNORECASE)
 _ASP_SESSION = re.compile(
     r"/\(([a-z]\([0-9a-z]{24}\))+\)(?=/.*\.aspx)|/\([0-9a-z]{24}\)(?=/.*\.aspx)", re.IGNORECASE
 )
-_WEB_SCHEMES = re.compile(r"(https?:[/\\]*)+", re.IGNORECASE)  # `http://http://` is often met
+_WEB_SCHEMES = re.compile(r"(https?:[/\\]*)+", re.IGNORECASE)  # `http://http://` is common
 _OTHER_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+\-]*:(?!\d)")
 _ENTITY = re.compile(r"&#(?:([0-9]{1,7})|x([0-9a-f]{1,6}));", re.IGNORECASE)
 _AMPERSANDS = re.compile(r"&(?:amp;)+")
@@ -36,7 +36,7 @@ _PORT = re.compile(r"[0-9]{0,8}")
 _BYTE = r"%([0-9a-fA-F]{2})?"
 _PATH_ESCAPES = re.compile(_BYTE + r"|[^A-Za-z0-9\-._~!$'()*,:@/&+;=]")
 _QUERY_ESCAPES = re.compile(_BYTE + r"|[^A-Za-z0-9\-._~!$'()*,:@/?&+;=]")
-# An escape of these means the character itself; of `&+;=%#` and, in a path, of `/?` it does not.
+# These mean the same escaped or not, unlike `&+;=%#` and, in a path, `/?`.
 _SAME_IN_PATH = frozenset(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$'()*,:@"
 )
@@ -53,13 +53,16 @@ class UrlParts(NamedTuple):
 
 
 def canonical_url(url: str) -> str:
-    """The one form of all spellings of a web address: `http://host/path?query`.
+    """Return the one form of all spellings of a web address: `http://host/path?query`.
 
-    https becomes http, so that they meet; `www.`, user, default port, fragment (`#!` too, since
-    crawlers do not send it), dot segments, session and tracking parameters and the trailing slash
-    go; parameters are sorted; the host is lower-case IDNA; escapes are upper-case and only where
-    they change the meaning. Case of path and query stays. Idempotent. Raises BadUrl (`bad_url`,
+    https becomes http. Removed are `www.`, user, default port, fragment (`#!` too, since crawlers
+    do not send it), dot segments, session and tracking parameters and the trailing slash.
+    Parameters are sorted; the host is lower-case IDNA; escapes are upper-case and only where they
+    change the meaning; the case of path and query is kept. Idempotent. Raises BadUrl (`bad_url`,
     `not_http`, `url_too_long`).
+
+        >>> canonical_url("https://www.Example.org/a/../b/?z=1&a=2&utm_source=x#top")
+        'http://example.org/b?a=2&z=1'
     """
     host, port, path, query = url_parts(url)
     authority = f"{host}:{port}" if port else host
@@ -67,18 +70,18 @@ def canonical_url(url: str) -> str:
 
 
 def host(url: str) -> str:
-    """The host of a URL in canonical form, without port. Raises BadUrl."""
+    """Return the host of a URL in canonical form, without port. Raises BadUrl."""
     return url_parts(url).host
 
 
 def url_key(url: str) -> int:
-    """A stable 64-bit number for a canonical URL."""
+    """Return a stable 64-bit hash of a canonical URL."""
     return int.from_bytes(hashlib.blake2b(url.encode(), digest_size=8).digest(), "big")
 
 
 @lru_cache(maxsize=1 << 14)
 def url_parts(url: str) -> UrlParts:
-    """The parts of the canonical form of a URL. Raises BadUrl."""
+    """Return the parts of the canonical form of a URL. Raises BadUrl."""
     if len(url) > MAX_URL_CHARS:
         raise BadUrl("url_too_long", f"{url[:80]}... has {len(url)} characters")
     text = _without_entities(url) if "&#" in url else url
@@ -98,7 +101,7 @@ def url_parts(url: str) -> UrlParts:
 
 
 def _without_entities(text: str) -> str:
-    """Without the numeric entities of wiki text, which may be escaped more than once."""
+    """Decode the numeric entities of wiki text, which may be escaped more than once."""
     while found := _ENTITY.search(text):
         code = int(found[1]) if found[1] else int(found[2], 16)
         text = text[: found.start()] + chr(min(code, 0x10FFFF)) + text[found.end() :]
@@ -128,7 +131,7 @@ def _ipv6(name: str) -> str:
 
 
 def _ascii_host(name: str) -> str:
-    """Lower case, without `www.`, in IDNA; what cannot be is returned as it is."""
+    """Return the host in lower case, without `www.`, in IDNA where possible."""
     name = name.lower().strip(".")
     if not name.isascii():
         name = _idna(name) if len(name) <= 253 else name
@@ -141,13 +144,15 @@ def _idna(name: str) -> str:
     except (idna.IDNAError, UnicodeError):
         pass
     try:
-        return name.encode("idna").decode("ascii").lower().strip(".")  # older rules allow more
+        return (
+            name.encode("idna").decode("ascii").lower().strip(".")
+        )  # the older standard allows more
     except UnicodeError:
         return name
 
 
 def _escape(text: str, escapes: re.Pattern[str], same: frozenset[str]) -> str:
-    """With upper-case escapes, and only where needed; a bare percent sign becomes %25."""
+    """Normalize escapes: upper-case, and only where needed; a bare percent sign becomes %25."""
 
     def one(match: re.Match[str]) -> str:
         if match[1]:
@@ -159,7 +164,7 @@ def _escape(text: str, escapes: re.Pattern[str], same: frozenset[str]) -> str:
 
 
 def resolve_dots(path: str) -> str:
-    """The path without `.`, `..` and empty segments; it begins with `/` and ends with none."""
+    """Return the path without `.`, `..` and empty segments and without a trailing slash."""
     segments: list[str] = []
     for segment in path.split("/"):
         if segment == "..":
@@ -170,7 +175,7 @@ def resolve_dots(path: str) -> str:
 
 
 def without_asp_session(path: str) -> str:
-    """The path without the segment in which ASP.NET keeps its session."""
+    """Return the path without the segment that holds a session of ASP.NET."""
     return _ASP_SESSION.sub("", path) if "/(" in path and ".aspx" in path.lower() else path
 
 
@@ -201,7 +206,7 @@ _ARCHIVES = re.compile(
     r"|webcache\.googleusercontent\.com/search\?(?:[^#]*&)?q=cache:(?:[\w\-]+:)?"
     # any web archive that keeps copies under a time stamp and the whole address
     r"|[\w.\-]+\.[a-z]{2,}(?::\d+)?/(?:[\w.\-]+/){0,3}(?:\d{4,14}|\d{14}[a-z]{2}_|\*)(?=/+https?:)"
-    # known ones that leave out the scheme of the address too
+    # and known ones that leave out the scheme of the address
     r"|(?:webarchive\.nationalarchives\.gov\.uk|webarchive\.loc\.gov|swap\.stanford\.edu"
     r"|wayback\.archive-it\.org|web\.archive\.bibalex\.org|arquivo\.pt|wayback\.vefsafn\.is"
     r"|(?:www\.)?webarchive\.org\.uk|(?:www\.)?collectionscanada\.gc\.ca/webarchives"
@@ -215,9 +220,9 @@ _LATER_PARAMETERS = re.compile(r"&(?:date|hl|cd|gl|ct|client|strip|timestamp|run
 
 
 def unwrap_archive(url: str) -> str:
-    """The address of the page that a web archive's copy shows; any other URL as it is.
+    """Return the address of the page that a web archive's copy shows; other URLs as they are.
 
-    Short archive ids that do not tell the page (`archive.is/AbCd`) stay as they are.
+    Short archive ids that do not contain the address (`archive.is/AbCd`) stay as they are.
     """
     for _ in range(4):  # a copy of a copy
         found = _ARCHIVES.fullmatch(url.strip()) if len(url) <= MAX_URL_CHARS else None
@@ -234,7 +239,7 @@ def unwrap_archive(url: str) -> str:
 
 
 def canonical_urls(urls: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
-    """Distinct canonical URLs, out of archives, in order; and pairs of what is none and why."""
+    """Return the distinct canonical URLs, unwrapped from archives, and (bad URL, reason) pairs."""
     good: dict[str, None] = {}
     bad: dict[str, str] = {}
     for url in urls:
@@ -251,8 +256,8 @@ _WIKIMEDIA = (
     "wikipedia.com", "wikipedia.org", "wikiquote.org", "wikisource.org", "wikiversity.org",
     "wikivoyage.org", "wiktionary.org", "wmcloud.org", "wmflabs.org",
 )  # fmt: skip
-# Hosts that show Wikipedia's own text, as it is, translated by machine or hardly changed. Wikis
-# that write their own (Citizendium, Fandom, Scholarpedia) are none.
+# Hosts that show Wikipedia's text as it is, machine-translated or hardly changed. Wikis that write
+# their own text (Citizendium, Fandom, Scholarpedia) are not among them.
 _MIRRORS = (
     "absoluteastronomy.com", "academickids.com", "alchetron.com", "alegsaonline.com",
     "artandpopularculture.com", "dbpedia.org", "de-academic.com", "deacademic.com",
@@ -270,7 +275,7 @@ _MIRRORS = (
     "wikizero.com", "wikizero.org", "wordiq.com", "worldheritage.org", "zxc.wiki",
 )  # fmt: skip
 _OWN_HOSTS = frozenset(_WIKIMEDIA + _MIRRORS)
-# Sites of their own with a copy of Wikipedia in one folder.
+# Other sites with a copy of Wikipedia in one folder.
 _MIRROR_FOLDERS = {
     "bionity.com": "/en/encyclopedia/",
     "chemeurope.com": "/en/encyclopedia/",
@@ -281,9 +286,9 @@ _MIRROR_FOLDERS = {
 
 
 def is_wikipedia(url: str) -> bool:
-    """Whether a page is Wikipedia's own, in any language, a sister project's or a mirror's.
+    """Whether a page belongs to Wikipedia in any language, a sister project or a mirror.
 
-    By host, and for five mirrors by folder. Raises BadUrl.
+    Decided by host, and for five mirrors by folder. Raises BadUrl.
     """
     parts = url_parts(url)
     names = parts.host.split(".")

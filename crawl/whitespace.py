@@ -1,27 +1,28 @@
-"""White space as a reader sees it: one space between words, nothing invisible."""
+"""Normalize white space and remove invisible characters."""
 
 import unicodedata
 from functools import cache
 
-_VISIBLE_FORMATS = frozenset("\u200c\u200d")  # joiners, that change letters in Persian and Hindi
+_VISIBLE_FORMATS = frozenset("\u200c\u200d")  # joiners, which change letters in Persian and Hindi
 
 
 def normalize_whitespace(text: str) -> str:
-    """`text` on one line, words parted by one space.
+    """Return `text` on one line, with one space between words.
 
-    Soft hyphens, zero-width spaces, direction marks, control characters and lone surrogates go.
+    Soft hyphens, zero-width spaces, direction marks, control characters and lone surrogates are
+    removed.
     """
-    folded = text.strip()
-    if "  " not in folded and folded.isprintable():  # as most text is
-        return folded
-    folded = " ".join(text.split())
-    if folded.isprintable():
-        return folded
-    return " ".join("".join(c for c in folded if _is_kept(c)).split())
+    normalized = text.strip()
+    if "  " not in normalized and normalized.isprintable():  # true for most text
+        return normalized
+    normalized = " ".join(text.split())
+    if normalized.isprintable():
+        return normalized
+    return " ".join("".join(c for c in normalized if _is_kept(c)).split())
 
 
 def replace_surrogates(text: str) -> str:
-    """`text` with question marks for lone surrogates, which JSON may hold and no file can."""
+    """Replace lone surrogates by question marks; JSON may hold them, but UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode()
 
 

@@ -1,7 +1,7 @@
-"""What tells main text from furniture: a page's blocks as rows of numbers.
+"""Compute the features of a page's blocks that distinguish main text from page furniture.
 
-Lengths, links and punctuation of a block, of its neighbours and of the elements around it, its
-place in the page, and the tags and class names above it.
+They are lengths, links and punctuation of a block and of the elements around it, its position in
+the page, and the tags and class names above it.
 """
 
 import re
@@ -18,7 +18,7 @@ from wikisum.crawl.extract.hints import BIT_NAMES
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
 
-LEVELS = 6  # elements above a block that are looked at
+LEVELS = 6  # elements above a block that are used
 SHORT_CHARS = 25
 LONG_CHARS = 200
 PROSE_CHARS = 60
@@ -47,7 +47,7 @@ _OPENING = re.compile(
     r"|(?P<caption>photo|image|credit|source|picture|video|watch|figure|getty|by [A-Z])",
     re.IGNORECASE,
 )
-# What all that _OPENING matches begins with.
+# The first two letters of everything that _OPENING matches.
 _OPENS_WITH = frozenset((
     "sh", "re", "mo", "ad", "su", "si", "lo", "fo", "co", "al", "ta", "fi", "po", "pu", "up", "se",
     "la", "tr", "to", "yo", "cl", "sk", "e-", "em", "tw", "fa", "wh", "sp", "sa", "do", "ph", "im",
@@ -96,7 +96,7 @@ class Features(NamedTuple):
 
 
 def features(page: Blocks) -> Features:
-    """The features of all blocks of a page that has any."""
+    """Return the features of all blocks of a page that has any."""
     rows = _Rows(page)
     rows.own()
     rows.place()
@@ -112,7 +112,7 @@ def features(page: Blocks) -> Features:
 
 
 class _Rows:
-    """Gathers the rows of `numbers`, in the order of NUMBER_NAMES."""
+    """Collects the rows of `numbers`, in the order of NUMBER_NAMES."""
 
     def __init__(self, page: Blocks) -> None:
         self.page = page
@@ -132,7 +132,7 @@ class _Rows:
             self.levels[level] = above[self.levels[level - 1]]
 
     def inside(self, per_block: Floats) -> Floats:
-        """For each element, the sums over the blocks inside it, of rows of numbers a block."""
+        """Return for each element the sums over the blocks inside it, for each row of numbers."""
         sums = np.zeros((len(per_block), self.count + 1))
         np.cumsum(per_block, axis=1, out=sums[:, 1:])
         return np.asarray(sums[:, self.ends] - sums[:, self.starts])
@@ -142,7 +142,7 @@ class _Rows:
         flags = _flags(self.page)
         lengths = count.sum(axis=0) - 1
         words, commas, sentences = count[_SPACE], count[_COMMA], count[_SENTENCE]
-        # scripts without spaces say more per character
+        # scripts without spaces hold more per character
         width = 1 + 1.5 * (count[_NOT_ASCII] > 0) * (words < lengths / 15)
         self.chars = chars = lengths * width
         self.link_chars = np.array(self.page.link_chars) * width
@@ -194,7 +194,7 @@ class _Rows:
         self.rows.append(of_elements[:, self.levels].reshape(-1, self.count))
 
     def center(self) -> None:
-        """Place by the element whose children hold most prose, and how near others come to it."""
+        """Add the position relative to the element whose children hold the most prose."""
         weights = (np.where(self.tags == _P, 0.3, 1.0), 1.0, 0.5)
         prose = np.concatenate([self.prose * weight for weight in weights])
         score = np.bincount(self.levels[:3].ravel(), prose, len(self.parents))
@@ -226,7 +226,7 @@ def _signed_log(distance: NDArray[np.generic]) -> Floats:
 
 
 def _character_counts(texts: list[str]) -> Ints:
-    """Classes x texts: how many characters of each class; every text ends with a space more."""
+    """Return [classes, texts], the number of characters of each class, plus one space per text."""
     lines = "\n".join(texts) + "\n"
     codes = np.frombuffer(lines.encode("utf-32-le", "replace"), np.uint32)
     classes = _CLASS_BY_CODE[np.minimum(codes, len(_CLASS_BY_CODE) - 1)]
@@ -237,7 +237,7 @@ def _character_counts(texts: list[str]) -> Ints:
 
 
 def _flags(page: Blocks) -> NDArray[np.uint8]:
-    """Flags x texts: the answers to `stop` ... `legal` of OWN; some only short texts can have."""
+    """Return [flags, texts], the features `stop` to `legal`; some apply only to short texts."""
     title = page.title.lower()
     lower_texts = [text.lower() if len(text) < LEGAL_CHARS else "" for text in page.texts]
     legal = _legal_texts(lower_texts)
@@ -260,7 +260,7 @@ def _flags(page: Blocks) -> NDArray[np.uint8]:
 
 
 def _legal_texts(texts: list[str]) -> set[int]:
-    """The places of texts that have words of legal notices."""
+    """Return the indexes of texts with words of legal notices."""
     whole = "\n".join(texts)
     ends = list(accumulate(len(text) + 1 for text in texts))
     found = set()

@@ -1,6 +1,6 @@
-"""A page as a flat list of blocks of text, each with what its place in the tree says of it.
+"""Read a page as a flat list of text blocks and the elements that hold them.
 
-One pass over the tree of lexbor, a parser that mends markup as browsers do.
+One pass over the tree of lexbor, a parser that repairs markup as browsers do.
 """
 
 import re
@@ -20,7 +20,7 @@ _LEFT_OUT_TAGS = (
 )  # fmt: skip
 _FURNITURE_TAGS = ("nav", "footer", "aside")
 _FURNITURE_ROLES = ("navigation", "contentinfo", "complementary", "search", "menu", "menubar")
-_BOX_TAGS = (  # left out too, but what stands on both sides of one is two words
+_BOX_TAGS = (  # left out too, but they separate words
     "svg", "iframe", "object", "embed", "applet", "canvas", "audio", "video", "select", "textarea",
     "button", "input", "optgroup", "option", "progress", "meter", "img", "amp-img",
 )  # fmt: skip
@@ -36,9 +36,9 @@ _KINDS = {"-text": _TEXT, "a": _LINK, "br": _BREAK}  # all other tags are blocks
 _KINDS |= dict.fromkeys(_LEFT_OUT_TAGS, _LEFT_OUT) | dict.fromkeys(_BOX_TAGS, _BOX)
 _KINDS |= dict.fromkeys(_INLINE_TAGS, _INLINE)
 _KINDS_BUT_FURNITURE = _KINDS | dict.fromkeys(_FURNITURE_TAGS, _LEFT_OUT)
-MAX_CELL_CHARS = 120  # of a row's cells but one; others are text of their own: a layout by tables
+MAX_CELL_CHARS = 120  # of all cells of a row but one; longer cells mean a layout by tables
 MAX_LONG_CELL_CHARS = 480
-MIN_SEEN_CHARS = 250  # a page that shows less may wait for a script, or have odd markup
+MIN_SEEN_CHARS = 250  # a page that shows less may need a script or have odd markup
 MIN_OTHER_CHARS = 1000
 _NO_EVENTS = LexborDocumentOptions.WO_EVENTS.value
 _MAY_HIDE = frozenset(("style", "hidden", "aria-hidden", "role"))
@@ -71,7 +71,7 @@ class Blocks(NamedTuple):
 
 
 def read_blocks(html: bytes) -> Blocks:
-    """The blocks of a page in UTF-8.
+    """Return the blocks of a page in UTF-8.
 
     What a reader does not see is left out, and menus, asides and footers, unless hardly anything
     else is there.
@@ -98,7 +98,7 @@ def _title(parser: LexborHTMLParser) -> str:
 
 
 class _Walk:
-    """Goes once over a tree and gathers blocks, and the elements that have any."""
+    """Collects the blocks of a tree, and the elements that hold any, in one pass."""
 
     def __init__(self, title: str, takes_all: bool = False) -> None:
         root_bits = [BIT_BY_TAG["body"]]
@@ -111,9 +111,9 @@ class _Walk:
         self._link_chars = self._link_count = 0
 
     def over(self, root: LexborNode) -> None:
-        """Visit everything under `root`; no recursion, for pages nest as they like.
+        """Visit everything under `root`, without recursion because pages may nest deeply.
 
-        Half the time of an extraction goes by here, so a step is seldom a call.
+        Half the time of an extraction is spent here, so steps are inlined instead of called.
         """
         kinds, may_hide, texts, opened = self._kinds, self._may_hide, self._texts, self._open
         stack: list[tuple[LexborNode, int]] = []
@@ -165,7 +165,7 @@ class _Walk:
                         continue
             elif kind == _BREAK:
                 break_count += 1
-                if break_count == 2:  # parts paragraphs; one only parts lines
+                if break_count == 2:  # separates paragraphs; a single one separates lines
                     self._end_block()
                 elif texts:
                     texts.append(" ")
@@ -187,7 +187,7 @@ class _Walk:
         self._link_chars = self._link_count = 0
 
     def _enter(self) -> None:
-        """Take down the open elements that have their first block now."""
+        """Record the open elements, whose first block ends here."""
         _, texts, _, _, _, tags, parents, bits, starts, ends = self.blocks
         parent = self._element
         for tag, attributes in self._open:
@@ -211,7 +211,7 @@ class _Walk:
         self._element = self.blocks.parents[element]
 
     def _join_row(self, row: int) -> None:
-        """Make one block of the cells of a table row that just ended, if they are short."""
+        """Join the cells of a table row that just ended into one block, if they are short."""
         blocks = self.blocks
         start, end = blocks.starts[row], blocks.ends[row]
         inside = range(row, len(blocks.parents))
@@ -232,7 +232,7 @@ class _Walk:
 
 
 def _hides(attributes: Attributes) -> bool:
-    """Whether a reader does not see an element with these attributes, or it is furniture."""
+    """Whether an element with these attributes is invisible or page furniture."""
     if "hidden" in attributes or attributes.get("aria-hidden") == "true":
         return True
     if attributes.get("role") in _FURNITURE_ROLES:

@@ -1,4 +1,4 @@
-"""Bytes of a page -> UTF-8: byte order mark, then HTTP header, then meta tag, then detection."""
+"""Convert pages to UTF-8, by byte order mark, HTTP header, meta tag or detection, in this order."""
 
 import codecs
 import re
@@ -14,8 +14,8 @@ _META = re.compile(rb"<meta[^>]+?charset\s*=\s*[\"']?\s*([\w:.\-]+)", re.IGNOREC
 _XML = re.compile(rb"\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.\-]+)", re.IGNORECASE)
 _PRESCAN_BYTES = 8192
 _DETECTION_BYTES = 1 << 17
-_ESCAPE, _JAPANESE = b"\x1b", "iso2022_jp"  # in 7 bits, so that it is valid UTF-8 too
-# What browsers take these names for (WHATWG Encoding); each is a superset of what it replaces.
+_ESCAPE, _JAPANESE = b"\x1b", "iso2022_jp"  # has 7 bits, so it is valid UTF-8 too
+# What browsers take these names for (WHATWG Encoding). Each is a superset of what it replaces.
 _BROWSER_NAMES = {
     "ascii": "cp1252", "us-ascii": "cp1252", "iso8859-1": "cp1252", "latin-1": "cp1252",
     "latin1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
@@ -32,24 +32,24 @@ _NO_CHARSETS = frozenset(
 
 
 def to_utf8(payload: bytes, header_charset: str | None = None) -> bytes:
-    """The page in valid UTF-8, without byte order mark and NULs; never raises.
+    """Return the page in valid UTF-8, without byte order mark and NULs; never raises.
 
-    UTF-8 is believed of a page that is valid UTF-8 whatever it declares, and disbelieved of one
-    that declares it and is far from it. Where header and meta tag name two other charsets, the
-    one that detection agrees with is taken, else the header's, as browsers do.
+    A page that is valid UTF-8 is taken as such whatever it declares; one that declares UTF-8 but
+    is far from valid is not. If header and meta tag name two other charsets, the one that
+    detection agrees with is used, otherwise the header's, as in browsers.
     """
     for bom, name in _BOMS:
         if payload.startswith(bom):
             return _recoded(payload[len(bom) :], name)
     head = payload[:_PRESCAN_BYTES]
-    if head.count(b"\0") * 3 > len(head):  # UTF-16 without a mark
+    if head.count(b"\0") * 3 > len(head):  # UTF-16 without a byte order mark
         return _recoded(payload, "utf-16-le" if head[1:2] == b"\0" else "utf-16-be")
     try:
         payload.decode("utf-8")
     except UnicodeDecodeError as error:
         if error.reason != "unexpected end of data":
             return _in_other_charset(payload, head, header_charset)
-        payload = payload[: error.start]  # cut within its last character
+        payload = payload[: error.start]  # it ends within a character
     if _ESCAPE in payload and _JAPANESE in _declared(head, header_charset):
         return _recoded(payload, _JAPANESE)
     return payload.replace(b"\0", b"")
@@ -74,13 +74,13 @@ def _recoded(payload: bytes, charset: str) -> bytes:
 
 
 def _detected(payload: bytes) -> str:
-    """The charset that the bytes look like; cp1252 where that would be one of DOS or old Macs."""
+    """Return the charset that the bytes look like, with cp1252 for those of DOS and old Macs."""
     name = _codec(cchardet.detect(payload[:_DETECTION_BYTES])["encoding"] or "")
     return "cp1252" if name is None or name.startswith(("cp8", "mac")) else name
 
 
 def _declared(head: bytes, header_charset: str | None) -> list[str]:
-    """The codecs that header, meta tag and XML declaration name, each once, UTF-16 apart."""
+    """Return the distinct codecs that header, meta tag and XML declaration name, but UTF-16."""
     labels = [header_charset or ""]
     labels += [m[1].decode("ascii", "replace") for m in (_META.search(head), _XML.match(head)) if m]
     codecs_by_name = dict.fromkeys(_codec(label) for label in labels)
@@ -88,7 +88,7 @@ def _declared(head: bytes, header_charset: str | None) -> list[str]:
 
 
 def _codec(name: str) -> str | None:
-    """Python's codec for a label, as browsers understand it; None for one that is unknown."""
+    """Return Python's codec for a label, as browsers understand it, or None if it is unknown."""
     label = name.strip().strip("\"'").lower()
     try:
         found = codecs.lookup(_BROWSER_NAMES.get(label, label))

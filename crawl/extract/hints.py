@@ -1,6 +1,7 @@
-"""What class names, ids and roles say of an element, in the words that web designers use.
+"""Hints about an element from its class names, ids and roles.
 
-A set of hints, and of tags, is an integer with a bit for each.
+The words are those that web designers use. A set of tags and hints is an integer with a bit for
+each.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ TAG_BITS = (
     "form", "table", "td", "ul", "ol", "li", "blockquote", "pre", "dl", "p", "h1", "h2", "h3",
     "h4", "div", "body",
 )  # fmt: skip
-# Parts of a name, or, after "=", a whole word of it.
+# Substrings of a name or, after "=", whole words of it.
 HINTS = {
     "strong": "articlebody article-body article_body entry-content entrycontent entry_content "
     "post-content postcontent post-body post_content story-body storybody main-content "
@@ -50,7 +51,7 @@ _ROLES = {
     "main": "main", "article": "article", "navigation": "nav", "complementary": "aside",
     "contentinfo": "footer", "banner": "header", "search": "form", "form": "form",
 }  # fmt: skip
-_START_CHARS = 3  # of a part; no part is shorter
+_START_CHARS = 3  # of a substring; none is shorter
 _BIT_BY_WORD: dict[str, int] = {}
 _PARTS_BY_START: dict[str, list[tuple[str, int]]] = {}
 for _hint, _words in HINTS.items():
@@ -63,7 +64,7 @@ for _hint, _words in HINTS.items():
 
 
 def hints(attributes: Mapping[str, str | None]) -> int:
-    """The bits of an element's class, id, role and microdata."""
+    """Return the bits of an element's class, id, role and microdata."""
     bits = _name_hints(attributes.get("class"), attributes.get("id"))
     if "role" in attributes:
         bits |= _BIT.get(_ROLES.get(attributes["role"] or "", ""), 0)

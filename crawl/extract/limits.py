@@ -1,7 +1,8 @@
-"""Pages that no parser should be given.
+"""Refuse pages that would take a parser too long.
 
-Parsing costs tags x depth, the square of attributes, and copies of each tag like <b> that is left
-open. The parsers are written in C and cannot be stopped half way, so a cheap look comes first.
+Parsing costs tags times depth, the square of the attributes of a tag, and copies of each formatting
+tag that is left open. The parsers are written in C and cannot be interrupted, so a cheap check
+comes first.
 """
 
 import re
@@ -71,14 +72,14 @@ def check_markup(html: bytes) -> None:
 
 
 def _most_attributes(codes: NDArray[np.uint8]) -> int:
-    """A quick upper bound: before each is a space, a slash, or a quote that "=" has begun."""
+    """Return a quick upper bound: each follows a space, a slash, or a quote that "=" began."""
     is_space = (codes == ord(" ")) | (codes - np.uint8(ord("\t")) <= ord("\r") - ord("\t"))
     starts = int(np.count_nonzero(is_space[:-1] > is_space[1:]))
     return starts + sum(int(np.count_nonzero(codes == ord(mark))) for mark in "/=\v")
 
 
 def _nesting_cost(html: bytes) -> int:
-    """The number of open tags above each tag, summed; a close without its open closes nothing."""
+    """Return the sum over all tags of the open tags above; unmatched end tags close nothing."""
     open_count: dict[bytes, int] = {}
     depth = cost = 0
     for slash, name in _TAG.findall(html.lower()):
@@ -94,9 +95,9 @@ def _nesting_cost(html: bytes) -> int:
 
 
 def _copies(html: bytes, codes: NDArray[np.uint8], tags: NDArray[np.int64]) -> int:
-    """An upper bound of formatting tags to copy: those that are open at each tag, summed.
+    """Return an upper bound of copied formatting tags: those open at each tag, summed.
 
-    It is 0 where even all of them, open at all tags, are no more than may be.
+    Return 0 if all of them, open at all tags, would be within the limit.
     """
     opens = _may_format(codes, tags + 1)
     if int(np.count_nonzero(opens)) * len(tags) <= MAX_COPIES:
@@ -124,7 +125,7 @@ def _copies(html: bytes, codes: NDArray[np.uint8], tags: NDArray[np.int64]) -> i
 
 
 def _whole_tag(html: bytes, start: int) -> bytes:
-    """The tag that begins there, with its attributes; its place if it cannot be told easily."""
+    """Return the tag at `start` with its attributes, or a unique name if its end is unclear."""
     end = html.find(b">", start, start + _LONG_TAG_CHARS)
     tag = html[start : max(start, end)]
     is_whole = tag and tag.count(b'"') % 2 == tag.count(b"'") % 2 == 0
@@ -132,6 +133,6 @@ def _whole_tag(html: bytes, start: int) -> bytes:
 
 
 def _may_format(codes: NDArray[np.uint8], names: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether the names that begin there look like those of formatting tags."""
+    """Whether the tag names at these indexes may be those of formatting tags."""
     letters = (codes[names] | 32).astype(np.uint16) << 8 | (codes[names + 1] | 32)
     return np.asarray(_MAY_FORMAT[letters])

@@ -1,4 +1,4 @@
-"""The paragraphs of a page that are its main text, chosen block by block by a linear model.
+"""Select the blocks of a page that are its main text, with a linear model.
 
 The model (main_text.json) is trained by benchmarks/train_extractor.py on marked real pages.
 """
@@ -25,7 +25,7 @@ _BIT_INDEX = {name: i for i, name in enumerate(BIT_NAMES)}
 
 
 class Model(NamedTuple):
-    """A block is main text where its logit is over `threshold`.
+    """The weights of the linear model. A block is main text if its logit is over `threshold`.
 
     logit = bias + numbers . `numbers` + sum over bits above of (`above` + rarity x `rare`).
     """
@@ -38,17 +38,17 @@ class Model(NamedTuple):
 
 
 def fast_text(html: bytes) -> tuple[str, list[str]]:
-    """(title, paragraphs of the main text) of UTF-8: one paragraph a block, tables row by row."""
+    """Return (title, paragraphs of the main text) of UTF-8, one paragraph per block or row."""
     page = read_blocks(html)
     keep = main_blocks(page, default_model())
     return page.title, [text for text, kept in zip(page.texts, keep, strict=True) if kept]
 
 
 def main_blocks(page: Blocks, model: Model) -> list[bool]:
-    """Whether each block is main text, as text in menus, forms, asides and footers never is.
+    """Return for each block whether it is main text.
 
-    All else is on a tiny page, and all but links on a small one; where the model finds none, all
-    prose is.
+    Text in menus, forms, asides and footers never is. Of the rest, everything is on a tiny page,
+    and everything but links on a small one. If the model selects nothing, all prose is main text.
     """
     if not page.texts:
         return []
@@ -66,25 +66,25 @@ def main_blocks(page: Blocks, model: Model) -> list[bool]:
 
 
 def logits(found: Features, model: Model) -> Floats:
-    """The model's log-odds that each block is main text."""
+    """Return the model's log-odds that each block is main text."""
     of_bits = model.above + model.rare * found.rarity
     return np.asarray(model.bias + model.numbers @ found.numbers + found.above @ of_bits)
 
 
 def _is_below(found: Features, names: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Blocks below such an element, unless most of the page's prose is."""
+    """Return which blocks are below such an element, ignoring kinds that hold most prose."""
     indexes = [i for name in names if found.rarity[i := _BIT_INDEX[name]] > 0.5]
     return np.asarray(found.above[:, indexes].any(axis=1))
 
 
 @cache
 def default_model() -> Model:
-    """The model that comes with the package."""
+    """Return the model that comes with the package."""
     return read_model(MODEL_FILE.read_text())
 
 
 def read_model(text: str) -> Model:
-    """The model of a JSON text; raises KeyError where a feature has no weight."""
+    """Parse a model stored as JSON. Raises KeyError if a feature has no weight."""
     stored = json.loads(text)
     weights = stored["weights"]
     return Model(

@@ -1,4 +1,4 @@
-"""What searching looks at in a page: its title, its headings, its text."""
+"""Read the fields of a page that search uses: title, headings, text."""
 
 from typing import NamedTuple
 
@@ -24,11 +24,10 @@ class PageFields(NamedTuple):
 
 
 def read_fields(payload: bytes, charset: str | None, kind: str) -> PageFields:
-    """The fields of an `html` page, or of `text`, whose first line, if short, is its title.
+    """Return the fields of a page; `kind` is `html` or `text`.
 
-    A heading is one wherever it stands but in menus, asides and footers; the text is what
-    `main_blocks` takes for it.
-    Raises BadPage as `read_page` does.
+    Headings count everywhere but in menus, asides and footers; the text is that of `main_blocks`.
+    The first line of a `text` page, if short, is its title. Raises BadPage as `read_page`.
     """
     check_size(payload)
     source = to_utf8(payload, charset)

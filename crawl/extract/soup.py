@@ -1,4 +1,4 @@
-"""All visible text of a page by a walk over BeautifulSoup's tree, as WikiSum was made."""
+"""Extract all visible text of a page with BeautifulSoup, as the original WikiSum did."""
 
 import re
 import warnings
@@ -22,15 +22,15 @@ LEFT_OUT_TAGS = frozenset((
 ))  # fmt: skip
 _HIDDEN_STYLE = re.compile(r"display\s*+:\s*+none|visibility\s*+:\s*+hidden", re.IGNORECASE)
 
-# pages are what they are: XHTML, or a line of text
+# XHTML and plain text are expected here.
 warnings.filterwarnings("ignore", category=XMLParsedAsHTMLWarning)
 warnings.filterwarnings("ignore", category=MarkupResemblesLocatorWarning)
 
 
 def soup_text(html: bytes) -> tuple[str, list[str]]:
-    """(title, paragraphs) of UTF-8: one paragraph a block element, in reading order.
+    """Return (title, paragraphs) of UTF-8: one paragraph per block element, in reading order.
 
-    A table goes row by row.
+    Each row of a table is one paragraph.
     """
     tree = BeautifulSoup(html.decode(), "lxml")
     title = normalize_whitespace(tree.title.get_text(" ")) if tree.title else ""
@@ -43,7 +43,7 @@ def soup_text(html: bytes) -> tuple[str, list[str]]:
         if text:
             paragraphs.append(text)
 
-    # None on the stack ends the block it was pushed for.
+    # None on the stack marks the end of the block element below which it was pushed.
     stack: list[Tag | NavigableString | None] = [tree]
     while stack:
         node = stack.pop()
@@ -68,7 +68,10 @@ def _is_left_out(node: Tag) -> bool:
     if node.name in LEFT_OUT_TAGS:
         return True
     attributes = node.attrs
-    if not attributes or node.name in ("html", "body"):  # scripts unhide a whole page
+    if not attributes or node.name in (
+        "html",
+        "body",
+    ):  # scripts show a page that is hidden as a whole
         return False
     return (
         "hidden" in attributes

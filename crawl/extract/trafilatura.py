@@ -1,4 +1,4 @@
-"""Main text as the optional package trafilatura finds it."""
+"""Extract the main text of a page with the optional package trafilatura."""
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -6,10 +6,12 @@ from wikisum.crawl.whitespace import normalize_whitespace
 
 
 def trafilatura_text(html: bytes) -> tuple[str, list[str]]:
-    """(title, paragraphs of the main text) in trafilatura's fast mode, of a page in UTF-8."""
+    """Return (title, paragraphs of the main text) of UTF-8, in trafilatura's fast mode."""
     from trafilatura import extract
 
     title = LexborHTMLParser(html).css_first("title")
     text = extract(html.decode(), fast=True, include_comments=False) or ""
-    paragraphs = [folded for line in text.splitlines() if (folded := normalize_whitespace(line))]
-    return normalize_whitespace(title.text()) if title is not None else "", paragraphs
+    lines = map(normalize_whitespace, text.splitlines())
+    return normalize_whitespace(title.text()) if title is not None else "", [
+        line for line in lines if line
+    ]

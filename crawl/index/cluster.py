@@ -1,8 +1,8 @@
-"""Which blocks of a ZipNum index may hold some URLs: cluster.idx, searched through ranged reads.
+"""Find the blocks of a ZipNum index that may hold given keys, by ranged reads of cluster.idx.
 
-A block holds the keys from its own first key to the first key of the next block, both included: a
-page's captures may begin in one block and run on into the next. So the one block that begins with
-a key is never the first to be read for it; it is the block before.
+A block holds the keys from its own first key to the first key of the next block, both included: the
+captures of a page may begin in one block and continue in the next. So the search for a key starts
+with the block before the first one that begins with it.
 """
 
 from collections import deque
@@ -16,14 +16,14 @@ from wikisum.crawl.index.cdx import Block, parse_block
 Read = Callable[[int, int], bytes]  # (offset, length) -> bytes, fewer only at the end of the file
 
 PROBE_BYTES = 4096
-SEARCH_BYTES = 1 << 18  # a search ends, and reading on begins, when so little is left
+SEARCH_BYTES = 1 << 18  # a binary search ends, and reading begins, when so little is left
 STREAM_BYTES = 4 << 20
 MAX_LINE_BYTES = 1 << 16
 MIN_BYTES_PER_SEARCH = 16 << 20  # a search costs a dozen small reads; reading this much, four
 
 
 class Keyed(Protocol):
-    """What is looked up by its key."""
+    """Anything that is looked up by its key."""
 
     @property
     def surt(self) -> str: ...
@@ -33,32 +33,32 @@ K = TypeVar("K", bound=Keyed)
 
 
 class BlockLookup(NamedTuple, Generic[K]):
-    """A block and what may be in it, in order."""
+    """A block and the keys that it may hold, in order."""
 
     block: Block
     keys: list[K]
 
 
-def first_line(read: Read, size: int, place: int) -> tuple[int, bytes]:
-    """The first line that begins at `place` or after it, and where; (`size`, nothing) for none.
+def first_line(read: Read, size: int, offset: int) -> tuple[int, bytes]:
+    """Return the first line that begins at or after `offset`, as (its offset, line).
 
-    Raises BadLine if no line ends for long.
+    Return (`size`, empty) if there is none. Raises BadLine for a line of over MAX_LINE_BYTES.
     """
-    start = max(place - 1, 0)  # a line begins at `place` if the byte before it ends one
+    start = max(offset - 1, 0)  # a line begins at `offset` if the byte before it ends one
     data = b""
     while start + len(data) < size and len(data) < MAX_LINE_BYTES:
         more = read(start + len(data), PROBE_BYTES)
         if not more:
             break
         data += more
-        begin = data.find(b"\n") + 1 if place > 0 else 0
+        begin = data.find(b"\n") + 1 if offset > 0 else 0
         end = data.find(b"\n", begin)
-        if (begin or place <= 0) and end >= 0:
+        if (begin or offset <= 0) and end >= 0:
             return start + begin, data[begin:end]
     if len(data) >= MAX_LINE_BYTES:
         raise BadLine("bad_index", f"a line of over {MAX_LINE_BYTES} bytes", start)
-    begin = data.find(b"\n") + 1 if place > 0 else 0
-    if (begin or place <= 0) and data[begin:]:
+    begin = data.find(b"\n") + 1 if offset > 0 else 0
+    if (begin or offset <= 0) and data[begin:]:
         return start + begin, data[begin:]
     return size, b""
 
@@ -66,7 +66,7 @@ def first_line(read: Read, size: int, place: int) -> tuple[int, bytes]:
 class Slice(NamedTuple):
     """The lines of cluster.idx that begin in [start, end), and the keys that their blocks may hold.
 
-    These are `low` to `high`, both included; `high` is None where there is no end.
+    The keys are `low` to `high`, both included; `high` is None for the last slice.
     """
 
     start: int
@@ -76,9 +76,9 @@ class Slice(NamedTuple):
 
 
 def slice_of(read: Read, size: int, index: int, count: int) -> Slice:
-    """Part `index` of `count` of a cluster.idx. Each line belongs to one part; some may be empty.
+    """Return part `index` of `count` of a cluster.idx. Each line belongs to exactly one part.
 
-    Raises BadLine for a cluster.idx that is none.
+    Parts may be empty. Raises BadLine if a line cannot be parsed.
     """
     start, low, end, high = 0, "", size, None
     if index > 0:
@@ -91,9 +91,9 @@ def slice_of(read: Read, size: int, index: int, count: int) -> Slice:
 
 
 def search(read: Read, start: int, end: int, size: int, surt: str) -> int:
-    """Where a line begins that is not after the last one with a key under `surt`, and near it.
+    """Return the offset of a line at or shortly before the last line with a key below `surt`.
 
-    That is `start` if there is none. `start` and `end` are beginnings of lines.
+    Return `start` if there is none. `start` and `end` must be offsets of lines.
     """
     while end - start > SEARCH_BYTES:
         middle, line = first_line(read, size, (start + end) // 2)
@@ -109,25 +109,26 @@ def search(read: Read, start: int, end: int, size: int, surt: str) -> int:
 def _blocks(
     read: Read, start: int, end: int, size: int, first_bytes: int
 ) -> Iterator[tuple[int, Block] | None]:
-    """(where its line begins, block) from the line at `start` on, and None at the file's end.
+    """Yield (offset of its line, block) from the line at `start` on, and None at the file's end.
 
-    Reads a little at first, then more and more at once, and little again after `end`.
+    The first read is of `first_bytes`, each further one of twice as much, up to STREAM_BYTES.
+    Beyond `end`, where only the first key is of interest, reads are small again.
     """
-    place, rest, step = start, b"", first_bytes
-    while place < size:
-        data = read(place, min(step, max(end - place, PROBE_BYTES), size - place))
+    position, rest, step = start, b"", first_bytes
+    while position < size:
+        data = read(position, min(step, max(end - position, PROBE_BYTES), size - position))
         if not data:
             break
-        line_place = place - len(rest)
-        place += len(data)
+        line_offset = position - len(rest)
+        position += len(data)
         lines = (rest + data).split(b"\n")
         rest = lines.pop()
         if len(rest) > MAX_LINE_BYTES:
-            raise BadLine("bad_index", f"a line of over {MAX_LINE_BYTES} bytes", line_place)
+            raise BadLine("bad_index", f"a line of over {MAX_LINE_BYTES} bytes", line_offset)
         for line in lines:
             if line:
-                yield line_place, parse_block(line)
-            line_place += len(line) + 1
+                yield line_offset, parse_block(line)
+            line_offset += len(line) + 1
         step = min(2 * step, STREAM_BYTES)
     if rest:
         yield size - len(rest), parse_block(rest)
@@ -137,34 +138,39 @@ def _blocks(
 def needed_blocks(
     read: Read, start: int, end: int, size: int, keys: Iterable[K], key_count: int
 ) -> Iterator[BlockLookup[K]]:
-    """The blocks whose lines begin in [start, end) that may hold some of the keys, each once.
+    """Yield the blocks whose lines begin in [start, end) that may hold some of the keys.
 
-    `keys` are sorted; those that no block here can hold are passed over. Where there are few
-    (`key_count`, about), each is searched for; else cluster.idx is read through.
-    Raises BadLine for a cluster.idx that is none, and what `read` raises.
+    Each block comes once. `keys` must be sorted; those that no block here can hold are skipped. If
+    they are few (`key_count`, an estimate), each is searched for; otherwise cluster.idx is read
+    from start to end. Raises BadLine if a line cannot be parsed, and what `read` raises.
     """
+    # Blocks and keys are merged, both in the order of keys. `key` is the next key to place, and
+    # `pending` holds the keys that the current block may hold. A key that equals the first key of
+    # the next block stays pending for that block too, since its captures may continue there.
     is_sparse = end - start > key_count * MIN_BYTES_PER_SEARCH
-    coming = iter(keys)
-    key = next(coming, None)
-    here: deque[K] = deque()
-    place = start
-    while place < end and key is not None:
+    remaining = iter(keys)
+    key = next(remaining, None)
+    pending: deque[K] = deque()
+    position = start
+    while position < end and key is not None:
         if is_sparse:
-            place = search(read, place, end, size, key.surt)
-        steps = _blocks(read, place, end, size, SEARCH_BYTES if is_sparse else STREAM_BYTES)
-        place, passed = end, False
-        for now, after in pairwise(steps):
-            if now is None or now[0] >= end:
+            position = search(read, position, end, size, key.surt)
+        steps = _blocks(read, position, end, size, SEARCH_BYTES if is_sparse else STREAM_BYTES)
+        position, has_advanced = end, False
+        for current, following in pairwise(steps):
+            if current is None or current[0] >= end:
                 break
-            block, last = now[1], after[1].surt if after else None
-            while key is not None and (last is None or key.surt <= last):
+            block, last_surt = current[1], following[1].surt if following else None
+            while key is not None and (last_surt is None or key.surt <= last_surt):
                 if key.surt >= block.surt:
-                    here.append(key)
-                key, passed = next(coming, None), True
-            if here:
-                yield BlockLookup(block, list(here))
-            while here and here[0].surt != last:
-                here.popleft()
-            if not here and (key is None or (is_sparse and passed)):
-                place = after[0] if after else end
+                    pending.append(key)
+                key, has_advanced = next(remaining, None), True
+            if pending:
+                yield BlockLookup(block, list(pending))
+            while pending and pending[0].surt != last_surt:
+                pending.popleft()
+            # All keys so far are placed. If the next key may be far away, search for it instead
+            # of reading on; but not before one key was placed, or this would never end.
+            if not pending and (key is None or (is_sparse and has_advanced)):
+                position = following[0] if following else end
                 break

@@ -1,4 +1,4 @@
-"""Neighbours in one request: records of the same file, sorted by offset, joined into ranges."""
+"""Join neighboring records of a file into ranges, so that one request reads several."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, NamedTuple, TypeVar
@@ -19,7 +19,7 @@ class Span(NamedTuple):
 
 
 class SpanGroup(NamedTuple, Generic[T]):
-    """One range to ask for, and what lies in it, in order."""
+    """One range to request, and the items that lie in it, in order."""
 
     span: Span
     items: list[T]
@@ -28,10 +28,10 @@ class SpanGroup(NamedTuple, Generic[T]):
 def join_spans(
     items: Iterable[T], span_of: Callable[[T], Span], max_gap_bytes: int, max_bytes: int
 ) -> Iterator[SpanGroup[T]]:
-    """The items as ranges with at most so much between two of them.
+    """Yield ranges of items that are at most `max_gap_bytes` apart.
 
-    Those of a file come together, sorted by offset; they may overlap or be the same. A range is
-    over `max_bytes` only if one item alone is. Raises ValueError for items out of order.
+    The items of a file must come together, sorted by offset; they may overlap. A range is longer
+    than `max_bytes` only if a single item is. Raises ValueError for items out of order.
     """
     held: list[T] = []
     whole: Span | None = None

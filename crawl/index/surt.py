@@ -1,4 +1,4 @@
-"""The keys by which crawl indexes sort URLs (SURT): `com,example)/path?a=1`."""
+"""Compute the keys by which crawl indexes sort URLs (SURT): `com,example)/path?a=1`."""
 
 import re
 from functools import lru_cache
@@ -11,12 +11,12 @@ _WWW = re.compile(r"(www\d*\.)+")
 
 
 def surt_key(url: str) -> str:
-    """The key of a URL's canonical form, as CommonCrawl's index has it.
+    """Return the key of a URL's canonical form, as in CommonCrawl's index.
 
-    Host reversed, also of an IPv4 address; all in lower case; nothing ASCII escaped but white
-    space, `#` and `%`; parameters sorted by name, then value. URLs that differ only in case or in
-    what an index does not tell apart share a key, so compare the URLs afterwards. Tracking
-    parameters are gone, which the index itself keeps. Raises BadUrl.
+    The host is reversed, even if it is an IPv4 address; all is in lower case; of ASCII only white
+    space, `#` and `%` are escaped; parameters are sorted by name, then value. Different URLs may
+    share a key, for example if they differ only in case, so compare the URLs afterwards. Unlike
+    the index, this drops tracking parameters. Raises BadUrl.
     """
     parts = url_parts(url)
     path, query = parts.path.lower(), parts.query.lower()
@@ -43,7 +43,7 @@ def _name_and_value(field: str) -> tuple[str, str]:
 
 
 def _unescaped(text: str) -> str:
-    """Lower-case text with its escapes undone, again and again, and the needed ones set anew."""
+    """Return lower-case text with escapes undone, repeatedly, and the needed ones restored."""
     while (plain := _ASCII_ESCAPE.sub(lambda m: chr(int(m[1], 16)), text)) != text:
         text = plain.lower()
     return _TO_ESCAPE.sub(lambda m: f"%{ord(m[0]):02x}", text)

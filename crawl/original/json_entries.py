@@ -1,4 +1,4 @@
-"""The entries of a JSON object that is too long to be held whole, one at a time."""
+"""Read the entries of a JSON object that is too large for memory, one at a time."""
 
 import codecs
 import json
@@ -14,7 +14,7 @@ _SPACE = re.compile(r"\s*")
 
 
 class Entry(NamedTuple):
-    """One key of the object and its value; `offset` is the byte where the key stands."""
+    """A key of the object and its value; `offset` is the byte offset of the key."""
 
     key: str
     value: Any
@@ -22,10 +22,10 @@ class Entry(NamedTuple):
 
 
 def json_entries(raw: BinaryIO) -> Iterator[Entry]:
-    """The entries of an object, or of several in a row, in their order.
+    """Yield the entries of an object, or of several in a row, in order.
 
-    Raises BadLine (`bad_json`) with a byte offset where the text is none or is cut off, after all
-    that stands before. Strings may hold lone surrogates, as JSON's may.
+    Raises BadLine (`bad_json`) with a byte offset where the text is malformed or cut off, after
+    the entries before it. Strings may hold lone surrogates, as in JSON.
     """
     text = _Text(raw)
     try:
@@ -43,12 +43,12 @@ def json_entries(raw: BinaryIO) -> Iterator[Entry]:
                     text.take(",")
             text.take("}")
     except (ValueError, RecursionError) as error:
-        detail = f"{error} (the text ends or goes wrong after byte {text.offset})"
+        detail = f"{error} (the text ends or is malformed after byte {text.offset})"
         raise BadLine("bad_json", detail, text.offset) from error
 
 
 class _Text:
-    """The text of a file, some of it in memory; `offset` is how many bytes of it were taken."""
+    """The text of a file, read in blocks; `offset` is the number of bytes taken so far."""
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
@@ -74,7 +74,7 @@ class _Text:
         self._place = place
 
     def peek(self) -> str:
-        """The next character that is no space; '' at the end."""
+        """Return the next character that is not a space; '' at the end."""
         while True:
             found = _SPACE.match(self._text, self._place)
             self._advance(found.end() if found else self._place)
@@ -82,22 +82,22 @@ class _Text:
                 return self._text[self._place : self._place + 1]
 
     def take(self, character: str) -> None:
-        """Step over the next character. Raises ValueError if it is another."""
+        """Take the next character. Raises ValueError if it is a different one."""
         found = self.peek()
         if found != character:
             raise ValueError(f"{character} expected, not {found or 'the end'}")
         self._advance(self._place + 1)
 
     def value(self) -> Any:
-        """The next value. Raises ValueError if there is none."""
+        """Take the next value. Raises ValueError if it is malformed."""
         self.peek()
         while True:
             try:
                 value, end = self._parse(self._text, self._place)
             except ValueError as error:
                 if len(self._text) - self._place > MAX_ENTRY_CHARS or not self._more():
-                    raise ValueError(f"no JSON: {error}") from error
+                    raise ValueError(f"not JSON: {error}") from error
                 continue
-            if end < len(self._text) or not self._more():  # a number may go on
+            if end < len(self._text) or not self._more():  # a number may continue
                 self._advance(end)
                 return value

@@ -1,4 +1,4 @@
-"""The text rules of the original dataset's code (tensor2tensor, `wikisum`), to the letter."""
+"""The text rules of the original dataset's code (tensor2tensor, `wikisum`), exactly."""
 
 import re
 
@@ -7,12 +7,12 @@ _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
 
 def t2t_text(text: str) -> str:
-    """`text` in lower case on one line, with spaces around each mark of ASCII punctuation."""
+    """Return `text` in lower case on one line, with spaces around ASCII punctuation."""
     return " ".join(_PUNCTUATION.sub(r" \1 ", text.lower()).split())
 
 
 def t2t_drop_reason(paragraph: str) -> str | None:
-    """Why the original drops a paragraph, or None: it wants 6 tokens, an ASCII letter, a sentence.
+    """Return why the original drops a paragraph: too few tokens, no ASCII letter, no sentence.
 
     A sentence is what a `.` closes: 3 tokens of ASCII letters alone since the `.` before it, or,
     of the paragraph's first, 3 such among 4. Questions and exclamations are none.

@@ -1,7 +1,7 @@
-"""The `Example` message of TensorFlow, of which the bytes features are read, by protobuf.
+"""Read the bytes features of TensorFlow's `Example` message with protobuf.
 
-The message is a map from names to features, and a feature of bytes is a list of them. The other
-kinds, of numbers, have field numbers that are not declared here, and so are passed over.
+The message is a map from names to features, and a bytes feature is a list of byte strings. Other
+kinds of features have field numbers that are not declared here, so these are ignored.
 """
 
 from functools import cache
@@ -32,7 +32,7 @@ _FILE = {
     "messageType": [
         {"name": "BytesList", "field": [_field("value", 1, repeated=True)]},
         {"name": "Feature", "field": [_field("bytes_list", 1, "BytesList")]},
-        # a map travels as a list of entries, each with a key and a value
+        # a map is encoded as a list of entries, each with a key and a value
         {"name": "Entry", "field": [_field("key", 1), _field("value", 2, "Feature")]},
         {"name": "Features", "field": [_field("feature", 1, "Entry", repeated=True)]},
         {"name": "Example", "field": [_field("features", 1, "Features")]},
@@ -42,7 +42,7 @@ _FILE = {
 
 @cache
 def _example() -> Any:
-    """The message's class."""
+    """Return the class of the message."""
     file = json_format.ParseDict(_FILE, descriptor_pb2.FileDescriptorProto())
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
@@ -50,13 +50,13 @@ def _example() -> Any:
 
 
 def bytes_features(data: bytes) -> dict[str, list[bytes]]:
-    """The bytes features of a serialised Example by name, the last of those with one name.
+    """Return the bytes features of a serialized Example by name; of duplicates, the last one.
 
-    Raises BadRecord (`bad_example`) for data that is no such message.
+    Raises BadRecord (`bad_example`) if the data is not such a message.
     """
     try:
         message = _example().FromString(data)
     except DecodeError as error:
-        raise BadRecord("bad_example", f"no tensorflow.Example: {error}") from error
+        raise BadRecord("bad_example", f"not a tensorflow.Example: {error}") from error
     entries = message.features.feature
     return {e.key.decode("utf-8", "replace"): list(e.value.bytes_list.value) for e in entries}

@@ -1,4 +1,4 @@
-"""TFRecord files -> their records, without TensorFlow.
+"""Read TFRecord files without TensorFlow.
 
 A record is its length (64 bits, little-endian), the length's masked CRC-32C, the data, and the
 data's masked CRC-32C.
@@ -20,29 +20,29 @@ _BLOCK_BYTES = 1 << 20
 
 
 class Record(NamedTuple):
-    """One record; `offset` is where its length stands in the file."""
+    """A record; `offset` is that of its length field in the file."""
 
     offset: int
     data: bytes
 
 
 def masked_crc(data: bytes) -> int:
-    """The CRC-32C of the data as TFRecords store it: turned by 15 bits, and a constant added."""
+    """Return the CRC-32C as TFRecords store it: rotated by 15 bits, plus a constant."""
     crc: int = google_crc32c.value(data)
     return (((crc >> 15) | (crc << 17)) + _MASK_DELTA) & 0xFFFFFFFF
 
 
 def is_tfrecord(head: bytes) -> bool:
-    """Whether a file that begins with these 12 bytes or more is of TFRecords, by its checksum."""
+    """Whether a file that begins with these 12 or more bytes holds TFRecords, by its checksum."""
     return len(head) >= _HEAD.size and _HEAD.unpack_from(head)[1] == masked_crc(head[:8])
 
 
 def read_tfrecords(raw: BinaryIO) -> Iterator[Record | BadRecord]:
-    """The records of a file; what is wrong with it comes as a value, with its byte offset.
+    """Yield the records of a file, and a BadRecord with its byte offset for each fault.
 
-    A record whose data is damaged costs itself alone (`bad_checksum`), one over 256 MiB too
-    (`record_too_large`). After a damaged length, or where the file is cut off (`truncated_file`),
-    nothing more can be read.
+    A record with damaged data (`bad_checksum`) or over 256 MiB (`record_too_large`) costs only
+    itself. After a damaged length, or where the file is cut off (`truncated_file`), nothing more
+    can be read.
     """
     offset = 0
     while head := raw.read(_HEAD.size):
@@ -51,7 +51,7 @@ def read_tfrecords(raw: BinaryIO) -> Iterator[Record | BadRecord]:
             return
         length, crc = _HEAD.unpack(head)
         if crc != masked_crc(head[:8]):
-            yield BadRecord("bad_checksum", f"no TFRecord begins at byte {offset}", offset)
+            yield BadRecord("bad_checksum", f"not a TFRecord at byte {offset}", offset)
             return
         end = offset + _HEAD.size + length + _CHECKSUM.size
         if length > MAX_RECORD_BYTES:
@@ -80,7 +80,7 @@ def _truncated(offset: int) -> BadRecord:
 
 
 def _skip(raw: BinaryIO, length: int) -> bool:
-    """Read over so many bytes; False if the file ends before."""
+    """Skip so many bytes; False if the file ends before."""
     while length > 0:
         block = raw.read(min(length, _BLOCK_BYTES))
         if not block:

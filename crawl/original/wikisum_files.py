@@ -1,4 +1,4 @@
-"""The support files of the original WikiSum: articles, the URLs of each, the pages of crawl files.
+"""Read the support files of the original WikiSum: articles, their URLs, URLs of crawl files.
 
 - `wiki_content.tfrecords-00000-of-01000`: TFRecords of articles, by a hash of the title;
 - `wiki_urls.json-00000-of-01000`: article URL -> `{"refs": [URLs]}`, for the same articles;
@@ -20,16 +20,16 @@ _SHARD = re.compile(r"-(\d+)-of-(\d+)$")
 
 
 class Shard(NamedTuple):
-    """The place of a file among those of its kind."""
+    """The number of a file among `total` files of its kind."""
 
     number: int
     total: int
 
 
 class Content(NamedTuple):
-    """An article of `wiki_content`: lead and texts of sections have a paragraph a line.
+    """An article of `wiki_content`: lead and section texts have one paragraph per line.
 
-    The lead is the text of the first section, whose heading says nothing; it may be empty.
+    The lead is the text of the first section, whose heading is ignored; it may be empty.
     """
 
     url: str
@@ -40,7 +40,7 @@ class Content(NamedTuple):
 
 
 class Refs(NamedTuple):
-    """The URLs of an article, cited ones and search results alike, as they stood in the file.
+    """The URLs of an article as in the file, cited ones and search results alike.
 
     `offset` is that of the article's URL.
     """
@@ -51,18 +51,18 @@ class Refs(NamedTuple):
 
 
 def shard_of(name: str) -> Shard | None:
-    """The shard that a file's name tells, `...-00012-of-01000`, or None."""
+    """Return the shard of a file name such as `...-00012-of-01000`, or None."""
     found = _SHARD.search(name)
     return Shard(int(found[1]), int(found[2])) if found and int(found[1]) < int(found[2]) else None
 
 
 def split_of_shard(shard: Shard, tenths: Sequence[str]) -> str:
-    """The split of a shard's articles, given those of each tenth of the shards."""
+    """Return the split of a shard's articles, given the splits of each tenth of the shards."""
     return tenths[shard.number * 10 // shard.total]
 
 
 def read_content(raw: BinaryIO) -> Iterator[Content | BadRecord]:
-    """The articles of a file of TFRecords; what is wrong comes as BadRecord with its byte offset.
+    """Yield the articles of a file of TFRecords, and a BadRecord with its offset for each fault.
 
     The reasons are those of `read_tfrecords` and `bytes_features`, `no_url` and `no_title`.
     """
@@ -94,9 +94,9 @@ def _lines(body: str) -> str:
 
 
 def read_refs(raw: BinaryIO) -> Iterator[Refs | BadLine]:
-    """The articles of a file of URLs; what is wrong comes as BadLine with its byte offset.
+    """Yield the articles of a file of URLs, and a BadLine with its byte offset for each fault.
 
-    An entry without refs costs itself alone (`no_refs`); where the JSON is damaged or cut off,
+    An entry without refs costs only itself (`no_refs`). Where the JSON is damaged or cut off,
     nothing more can be read (`bad_json`).
     """
     try:
@@ -114,12 +114,12 @@ def _refs(url: str, value: Any, offset: int) -> Refs | BadLine:
 
 
 def metadata_urls(data: bytes) -> list[str]:
-    """The URLs of a crawl file's metadata. Raises BadLine if it is none."""
+    """Return the URLs in the metadata of a crawl file. Raises BadLine if it is malformed."""
     plain: Any = None
     try:
         plain = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise BadLine("bad_line", f"no JSON: {error}") from error
+        raise BadLine("bad_line", f"not JSON: {error}") from error
     if not isinstance(plain, dict):
-        raise BadLine("bad_line", "no JSON object")
+        raise BadLine("bad_line", "not a JSON object")
     return list(plain)

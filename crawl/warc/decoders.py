@@ -1,6 +1,7 @@
-"""What undoes the compression of a member of a file: gzip, zstd, or none.
+"""Decompress a member of a crawl file: gzip, zstd, or none.
 
-zlib-ng takes half of zlib's time, which is most of what a record costs that nobody wants.
+Decompression is most of the cost of a record that nobody wants, and zlib-ng takes half of zlib's
+time.
 """
 
 from typing import Any, cast
@@ -9,38 +10,38 @@ import zstandard
 from zlib_ng import zlib_ng
 
 GZIP, ZSTD = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
-# the stubs of zlib-ng take its error for an instance
+# The type stubs of zlib-ng declare its error as an instance.
 DECODING_ERRORS: tuple[type[Exception], ...] = (cast(Any, zlib_ng.error), zstandard.ZstdError)
-PIECE_BYTES = 1 << 18  # at most about so much is decompressed at once, whatever the ratio
-_SALVAGED_BYTES = 64  # at most so much is lost before the damage
-_ZSTD_STEP = 512  # a byte of zstd can stand for 32 KiB
+PIECE_BYTES = 1 << 18  # decompressed at once, about, whatever the ratio
+_SALVAGE_STEP_BYTES = 64  # of the output, so that at most so much is lost before the damage
+_ZSTD_STEP_BYTES = 512  # of the input: a block of 4 bytes can stand for 128 KiB
 _MAX_DICTIONARY_BYTES = 1 << 20
 
 
 class Plain:
-    """What is not compressed, behind the interface of zlib's decompressor."""
+    """Uncompressed data, with the interface of zlib's decompressor."""
 
     eof, unused_data, unconsumed_tail = False, b"", b""
 
-    def decompress(self, data: bytes, most: int) -> bytes:
+    def decompress(self, data: bytes, max_length: int) -> bytes:
         return data
 
 
 class _ZstdFrame:
-    """A zstd frame behind the interface of zlib's decompressor."""
+    """A zstd frame, with the interface of zlib's decompressor."""
 
     def __init__(self, dictionary: Any) -> None:
         self._frame = zstandard.ZstdDecompressor(dict_data=dictionary).decompressobj()
         self.eof, self.unused_data, self.unconsumed_tail = False, b"", b""
 
-    def decompress(self, data: bytes, most: int) -> bytes:
+    def decompress(self, data: bytes, max_length: int) -> bytes:
         out = bytearray()
-        place = 0
-        while place < len(data) and len(out) < most and not self.eof:
-            out += self._frame.decompress(data[place : place + _ZSTD_STEP])
-            place += _ZSTD_STEP
+        used = 0
+        while used < len(data) and len(out) < max_length and not self.eof:
+            out += self._frame.decompress(data[used : used + _ZSTD_STEP_BYTES])
+            used += _ZSTD_STEP_BYTES
             self.eof = self._frame.eof
-        rest = data[place:]
+        rest = data[used:]
         if self.eof:
             self.unused_data = self._frame.unused_data + rest
         self.unconsumed_tail = b"" if self.eof else rest
@@ -48,19 +49,19 @@ class _ZstdFrame:
 
 
 def decoder(start: bytes, dictionary: Any) -> Any:
-    """What reads the member that starts so."""
+    """Return a decompressor for the member that begins with these bytes."""
     if start.startswith(GZIP):
         return zlib_ng.decompressobj(31)
     return _ZstdFrame(dictionary) if start.startswith(ZSTD) else Plain()
 
 
 def salvage(data: bytes, dictionary: Any) -> bytes:
-    """What a damaged member gives before its damage, so that it is told whose record it was."""
+    """Return what a damaged member holds before the damage; it may show the record's URL."""
     out = bytearray()
     decode = decoder(data, dictionary)
     try:
         while data and len(out) < PIECE_BYTES:
-            out += decode.decompress(data, _SALVAGED_BYTES)
+            out += decode.decompress(data, _SALVAGE_STEP_BYTES)
             data = decode.unconsumed_tail
     except DECODING_ERRORS:
         pass
@@ -68,7 +69,7 @@ def salvage(data: bytes, dictionary: Any) -> bytes:
 
 
 def read_dictionary(data: bytes) -> Any:
-    """The dictionary in a frame, which may be compressed itself; None if it is broken."""
+    """Return the zstd dictionary in a frame, which may be compressed itself; None if broken."""
     try:
         if data.startswith(ZSTD):
             data = zstandard.ZstdDecompressor().stream_reader(data).read(_MAX_DICTIONARY_BYTES)

@@ -1,4 +1,4 @@
-"""Digests of payloads as crawls tell them: `sha1:BASE32`, in hexadecimal, or without a name."""
+"""Check digests of payloads: `sha1:BASE32`, in hexadecimal, or without the algorithm's name."""
 
 import base64
 import binascii
@@ -10,9 +10,9 @@ _SIZE_BYTES = {"md5": 16, "sha1": 20, "sha256": 32, "sha512": 64}
 _HEX = re.compile(r"[0-9a-fA-F]+", re.ASCII)
 
 
-def _parse(told: str) -> tuple[str, bytes] | None:
-    """(algorithm, digest), or None for what is none that we know. Without a name it is SHA-1."""
-    name, colon, text = told.strip().rpartition(":")
+def _parse(claim: str) -> tuple[str, bytes] | None:
+    """Return (algorithm, digest), or None if it is unknown. Without a name it is SHA-1."""
+    name, colon, text = claim.strip().rpartition(":")
     algorithm = name.lower().replace("-", "") if colon else "sha1"
     size = _SIZE_BYTES.get(algorithm)
     if size is None:
@@ -26,9 +26,9 @@ def _parse(told: str) -> tuple[str, bytes] | None:
     return (algorithm, digest) if len(digest) == size else None
 
 
-def is_digest_of(told: str, contents: Iterable[bytes]) -> bool | None:
-    """Whether one of the contents has the digest that is told, or None if that cannot be known."""
-    parsed = _parse(told)
+def is_digest_of(claim: str, contents: Iterable[bytes]) -> bool | None:
+    """Whether one of the contents has the claimed digest, or None if it cannot be checked."""
+    parsed = _parse(claim)
     if parsed is None:
         return None
     algorithm, digest = parsed

@@ -1,4 +1,4 @@
-"""The headers of WARC, ARC and WET records, and how their starts are known."""
+"""Read the headers of WARC, ARC and WET records, and recognize where a record starts."""
 
 import re
 from typing import NamedTuple
@@ -21,7 +21,7 @@ PAGES = frozenset(("response", "resource", "conversion", "revisit", "arc"))
 
 
 class RecordHeader(NamedTuple):
-    """What the header of a record says; `type` is `arc` for ARC records."""
+    """The header of a record; `type` is `arc` for ARC records."""
 
     type: str
     url: str
@@ -30,7 +30,7 @@ class RecordHeader(NamedTuple):
 
 
 def read_header(reader: MemberReader, is_start: bool) -> RecordHeader:
-    """The header of the next record. Raises BadRecord if there is none."""
+    """Read the header of the next record. Raises BadRecord if no valid one is there."""
     if not is_start:
         rest = reader.peek(START_BYTES)
         is_cut = len(rest) < START_BYTES and (rest.startswith(b"WARC/") or reader.fault is not None)
@@ -50,10 +50,10 @@ def read_header(reader: MemberReader, is_start: bool) -> RecordHeader:
 
 
 def _arc_header(line: bytes) -> RecordHeader:
-    """The header of an ARC record, version 1 or 2; a URL may hold spaces. Raises BadRecord."""
+    """Parse an ARC header, version 1 or 2; its URL may hold spaces. Raises BadRecord."""
     match = _ARC_HEADER.match(line.decode("utf-8", "replace").strip())
     if match is None:
-        raise BadRecord("bad_record", "no ARC header")
+        raise BadRecord("bad_record", "not an ARC header")
     url, _, date, rest = match.groups()
     kind = "warcinfo" if url.startswith(("filedesc:", "dns:")) else "arc"
     *mime, length = rest.split()
@@ -71,6 +71,6 @@ def _length(text: str) -> int:
 
 def _clean_url(url: str) -> str:
     url = url.strip()
-    if url.startswith("<") and url.endswith(">"):  # as the first edition of WARC/1.0 had it
+    if url.startswith("<") and url.endswith(">"):  # as in the first edition of WARC/1.0
         url = url[1:-1].strip()
     return re.sub(r"\s", "%20", url)

@@ -1,4 +1,4 @@
-"""A plain, gzip or zstd file as one stream of bytes, with the places in the file that it is at."""
+"""Read a plain, gzip or zstd file as one stream of bytes that knows its offsets in the file."""
 
 import re
 from typing import Any, BinaryIO
@@ -14,9 +14,9 @@ from wikisum.crawl.warc.decoders import (
 )
 
 BLOCK_BYTES = 1 << 16
-KEPT_BYTES = 1 << 20  # how far back a lost record is looked for
-START_BYTES = 4096  # enough to tell the start of a record
-_DICTIONARY = b"\x5d\x2a\x4d\x18"  # opens a frame that holds one
+KEPT_BYTES = 1 << 20  # how far back the start of a lost record is searched for
+START_BYTES = 4096  # enough to recognize the start of a record
+_DICTIONARY = b"\x5d\x2a\x4d\x18"  # begins a frame that holds a zstd dictionary
 _MEMBER = re.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd")
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18", re.DOTALL)
 
@@ -24,10 +24,22 @@ _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18", re.DOTALL)
 class MemberReader:
     """Reads the decompressed bytes of a stream that need not seek, part after part.
 
-    A part is a run of members of which only the first starts with a record, so no record goes on
-    from one part into the next: it is one member of a file compressed by record, and all of a file
-    that is plain or compressed in one piece. Damage ends a part early and is then its `fault`.
-    `starts` is to match the start of a record. Raises what `raw` raises, and nothing else.
+    A member is one gzip member or zstd frame; a plain file counts as one member. A part is a run
+    of members of which only the first starts with a record, so that no record continues from one
+    part into the next. A file that is compressed record by record has one part per record; a file
+    that is plain or compressed as a whole has one part. Damage ends a part early and is then its
+    `fault`. `starts` must match the start of a record. Raises what `raw` raises, and nothing else.
+
+    Bytes move through three buffers. `_input` holds compressed bytes as read from `raw`, from
+    offset `_input_start` on. The decoder of the current member turns them into `_buffer`, of which
+    the caller has taken the first `_taken` bytes; up to KEPT_BYTES of those are kept to search
+    backwards. When a member ends, the next one is opened at once (`_look_ahead`), because only its
+    first bytes show whether it belongs to the same part. If it does not, these bytes wait in
+    `_ahead`, with the fault that came up while they were read, until `next_part` is called.
+
+    A position is the offset of the part's first member in the file plus the number of decompressed
+    bytes since then. A file offset counts bytes of the file itself; it is known only between two
+    members (`_boundaries`), and everywhere in a plain file.
     """
 
     def __init__(self, raw: BinaryIO, starts: re.Pattern[bytes]) -> None:
@@ -38,30 +50,30 @@ class MemberReader:
         self._input_start = 0  # offset in the file of the first byte of _input
         self._dictionary: Any = None
         self._decoder: Any = None  # of the current member; None at its end
-        self._member_start = 0
-        self._kept: list[bytes] = []  # the last input that the current member took
-        self._is_open = False  # the next part's member is open, and _ahead and _later are its own
-        self._ahead = b""
-        self._later: BadRecord | None = None
-        self._buffer = bytearray()  # bytes of the part: those taken last, then those to come
+        self._member_start = 0  # offset in the file
+        self._kept: list[bytes] = []  # the last compressed bytes of the current member
+        self._is_open = False  # whether the first member of the next part is open
+        self._ahead = b""  # the first bytes of that member
+        self._later: BadRecord | None = None  # and its fault
+        self._buffer = bytearray()  # bytes of the part: the last that were taken, then the next
         self._taken = 0
         self._base = 0  # position of the first byte of _buffer
-        self._ended = True  # no more of the part is to come into the buffer
-        self._borders: dict[int, int] = {}  # position -> offset, between the members of the part
+        self._ended = True  # whether the buffer holds all that is left of the part
+        self._boundaries: dict[int, int] = {}  # position -> file offset, between members
         self.is_plain = False  # whether the part is not compressed
         self.fault: BadRecord | None = None
-        self.found_start = False  # whether any record was seen to start
+        self.found_start = False  # whether the start of any record was seen
 
     @property
     def position(self) -> int:
-        """The offset of the part in the file, and how many decompressed bytes of it were taken."""
+        """The file offset of the part plus the number of its decompressed bytes taken so far."""
         return self._base + self._taken
 
     def file_offset(self) -> int | None:
-        """The offset in the file of the next byte; None if it is within a compressed member."""
+        """Return the offset in the file of the next byte, or None within a compressed member."""
         if self.is_plain:
             return self.position
-        return self._borders.get(self.position)
+        return self._boundaries.get(self.position)
 
     def _fill(self) -> bool:
         block = self._raw.read(BLOCK_BYTES)
@@ -76,7 +88,7 @@ class MemberReader:
         """Open the next member; False at the end of the file."""
         while self._input or self._fill():
             if blank := len(self._input) - len(self._input.lstrip(b"\0\r\n")):
-                self._drop(blank)  # some writers pad
+                self._drop(blank)  # padding between members
                 continue
             while len(self._input) < START_BYTES and self._fill():
                 pass
@@ -90,7 +102,7 @@ class MemberReader:
         return False
 
     def _skip_frame(self) -> None:
-        """Pass over a zstd frame without data; it may hold the dictionary of the file."""
+        """Skip a zstd frame without data; it may hold the dictionary of the file."""
         left = 8 + int.from_bytes(self._input[4:8], "little")
         if self._input.startswith(_DICTIONARY) and left <= KEPT_BYTES:
             while len(self._input) < left and self._fill():
@@ -102,7 +114,7 @@ class MemberReader:
             left -= step
 
     def _pull(self) -> bytes:
-        """The next piece of the current member; nothing at its end, or if it breaks off."""
+        """Return the next piece of the current member; nothing at its end or at damage."""
         while self._decoder is not None:
             if not self._input and not self._fill():
                 if not isinstance(self._decoder, Plain):
@@ -114,6 +126,7 @@ class MemberReader:
                 data: bytes = self._decoder.decompress(block, PIECE_BYTES)
             except DECODING_ERRORS as error:
                 self._break("bad_record", str(error))
+                # Up to here nothing was returned of the member, so its record has no name yet.
                 return b"" if self._kept else salvage(block, self._dictionary)
             ended = self._decoder.eof
             self._input = self._decoder.unused_data if ended else self._decoder.unconsumed_tail
@@ -128,6 +141,7 @@ class MemberReader:
         return b""
 
     def _keep(self, block: bytes) -> None:
+        """Remember compressed bytes of the current member for `recover`."""
         self._kept.append(block)
         if len(self._kept) * BLOCK_BYTES > 2 * KEPT_BYTES:
             self._kept = [b"".join(self._kept)[-KEPT_BYTES:]]
@@ -137,24 +151,24 @@ class MemberReader:
         self._decoder = None
 
     def _more(self) -> bool:
-        """Put more of the part into the buffer; False at its end."""
+        """Add more of the part to the buffer; False at its end."""
         while not self._ended:
             if self._taken > 2 * KEPT_BYTES:
                 self._base += self._taken - KEPT_BYTES
                 del self._buffer[: self._taken - KEPT_BYTES]
                 self._taken = KEPT_BYTES
-                self._borders = {p: o for p, o in self._borders.items() if p >= self.position}
+                self._boundaries = {p: o for p, o in self._boundaries.items() if p >= self.position}
             if data := self._pull():
                 self._buffer += data
                 return True
             self._ended = True
             if self.fault is None:
-                self._borders[self._base + len(self._buffer)] = self._input_start
+                self._boundaries[self._base + len(self._buffer)] = self._input_start
                 self._look_ahead()
         return False
 
     def _look_ahead(self) -> None:
-        """Open the next member; it belongs to this part if it does not start with a record."""
+        """Open the next member and add it to this part, unless a record starts in it."""
         if not self._open() or isinstance(self._decoder, Plain):
             return
         ahead = bytearray()
@@ -168,7 +182,7 @@ class MemberReader:
         self._ended = self._is_open = False
 
     def next_part(self) -> bool:
-        """Go to the next part, over what is left of this one; False at the end of the file."""
+        """Go to the next part, skipping the rest of this one; False at the end of the file."""
         while self._more():
             self._taken = len(self._buffer)
         self._buffer.clear()
@@ -176,7 +190,7 @@ class MemberReader:
         if not self._is_open and not self._open():
             return False
         self._base = self._member_start
-        self._borders = {self._base: self._member_start}
+        self._boundaries = {self._base: self._member_start}
         self.is_plain = isinstance(self._decoder, Plain)
         self._buffer += self._ahead
         self.fault = self._later
@@ -185,7 +199,7 @@ class MemberReader:
         return True
 
     def read(self, count: int) -> bytes:
-        """Up to `count` bytes; fewer only at the end of the part."""
+        """Take up to `count` bytes; fewer only at the end of the part."""
         while len(self._buffer) - self._taken < count and self._more():
             pass
         with memoryview(self._buffer) as view:
@@ -194,7 +208,7 @@ class MemberReader:
         return data
 
     def skip(self, count: int) -> int:
-        """Pass over up to `count` bytes without holding them; how many there were."""
+        """Skip up to `count` bytes without holding them; return how many there were."""
         left = count
         while left and (self._taken < len(self._buffer) or self._more()):
             step = min(left, len(self._buffer) - self._taken)
@@ -203,66 +217,70 @@ class MemberReader:
         return count - left
 
     def peek(self, count: int) -> bytes:
-        """The next bytes, up to `count`, without taking them."""
+        """Return up to `count` next bytes without taking them."""
         while len(self._buffer) - self._taken < count and self._more():
             pass
         return bytes(self._buffer[self._taken : self._taken + count])
 
     def skip_blank(self) -> None:
-        """Pass over the ends of lines."""
+        """Skip line ends."""
         while (blank := self.peek(4)) and blank[0] in b"\r\n":
             self._taken += len(blank) - len(blank.lstrip(b"\r\n"))
 
     def at_start(self) -> bool:
-        """Whether a record starts here."""
+        """Whether a record starts at the next byte."""
         while len(self._buffer) - self._taken < START_BYTES and self._more():
             pass
         found = self._starts.match(self._buffer, self._taken) is not None
         self.found_start |= found
         return found
 
-    def read_until(self, terminators: tuple[bytes, ...], most: int) -> bytes | None:
-        """Bytes up to and with the first terminator, or None if there is none in `most` bytes."""
-        looked = 0
+    def read_until(self, terminators: tuple[bytes, ...], max_bytes: int) -> bytes | None:
+        """Take the bytes through the first terminator, or None if `max_bytes` hold none."""
+        searched = 0
         while True:
-            data = self.peek(looked + START_BYTES)[:most]
-            found = [place + len(t) for t in terminators if (place := data.find(t)) >= 0]
-            if found:
-                return self.read(min(found))
-            if len(data) == most or len(data) < looked + START_BYTES:
+            data = self.peek(searched + START_BYTES)[:max_bytes]
+            ends = [start + len(t) for t in terminators if (start := data.find(t)) >= 0]
+            if ends:
+                return self.read(min(ends))
+            if len(data) == max_bytes or len(data) < searched + START_BYTES:
                 return None
-            looked = len(data)
+            searched = len(data)
 
     def seek_start(self, after: int) -> int:
-        """Go to the next start of a record from position `after` on, if need be backwards.
+        """Go to the next start of a record at or after position `after`, forwards or backwards.
 
-        Gives its position, or that of the end of the part. It may open the next part.
+        Return its position, or that of the end of the part. Backwards it can go KEPT_BYTES at
+        most. In a plain file, a compressed record may follow, so the rest of the file is searched
+        for either, and what is found becomes the next part.
         """
-        place = max(after, self._base) - self._base
+        index = max(after, self._base) - self._base  # in the buffer
         if self.is_plain:
-            data = bytes(self._buffer[place:]) + self._input
-            start = self._base + place
-            del self._buffer[place:]
-            self._taken = place
+            data = bytes(self._buffer[index:]) + self._input
+            start = self._base + index
+            del self._buffer[index:]
+            self._taken = index
             self._ended, self._decoder = True, None
             return self._resync(data, start)
         while True:
-            match = self._line_starts.search(self._buffer, place)
+            match = self._line_starts.search(self._buffer, index)
             if match:
                 self._taken = match.start()
                 self.found_start = True
                 return self.position
+            # Nothing here: search on, from where a start that is not complete yet may begin.
             self._taken = len(self._buffer)
-            start = max(self._base + place, self.position - START_BYTES)
+            start = max(self._base + index, self.position - START_BYTES)
             if not self._more():
                 return self.position
-            place = start - self._base
+            index = start - self._base
 
     def go_to(self, offset: int) -> int:
-        """Leave the part for the next start of a record or of a member with one, from `offset` on.
+        """Go to the first record, or member that starts with one, at or after file offset `offset`.
 
-        The first part must have been opened, and the stream must seek. Gives the offset of what
-        was found, or that of the end of the file.
+        It becomes the next part. The first part must have been opened, since it may hold the
+        dictionary, and the stream must seek. Return the offset of what was found, or that of the
+        end of the file.
         """
         self._raw.seek(offset)
         self._buffer.clear()
@@ -272,31 +290,40 @@ class MemberReader:
         return self._resync(b"", offset)
 
     def recover(self) -> int:
-        """After a fault, go to the next member; its offset, or that of the end of the file."""
+        """After a fault, go to the next member; return its offset, or that of the file's end."""
         data = b"".join(self._kept)
         offset = self._input_start - len(data)
         skipped = 1 if offset == self._member_start else 0
         return self._resync((data + self._input)[skipped:], offset + skipped)
 
     def _resync(self, data: bytes, offset: int) -> int:
-        """Look for a record or a member that starts with one in `data`, then in what follows."""
-        place = 0
-        while (found := self._find(data, place)) is None:
+        """Search for a record, or a member that starts with one, in `data` and in what follows.
+
+        `data` is the file's from `offset` on, and what follows is read from `raw`. Return the
+        offset of what was found, or that of the file's end; `_input` begins there then.
+        """
+        index = 0
+        while (found := self._find(data, index)) is None:
             block = self._raw.read(BLOCK_BYTES)
             if not block:
                 found = len(data)
                 break
-            tail = data[-START_BYTES:]  # a start that two blocks share
+            tail = data[-START_BYTES:]  # may hold the beginning of a start
             offset += len(data) - len(tail)
             data = tail + block
-            place = 1 if len(tail) == START_BYTES else 0
+            index = 1 if len(tail) == START_BYTES else 0
         self._input, self._input_start = data[found:], offset + found
         return self._input_start
 
-    def _find(self, data: bytes, place: int) -> int | None:
-        line = self._line_starts.search(data, place)
+    def _find(self, data: bytes, index: int) -> int | None:
+        """Return the index of the first record or member with one, at or after `index`.
+
+        The magic number of a member may stand anywhere by accident, so its beginning is
+        decompressed and must match the start of a record.
+        """
+        line = self._line_starts.search(data, index)
         end = line.start() if line else len(data)
-        for magic in _MEMBER.finditer(data, place, end):
+        for magic in _MEMBER.finditer(data, index, end):
             start = data[magic.start() : magic.start() + START_BYTES]
             try:
                 opened = decoder(start, self._dictionary).decompress(start, START_BYTES)

@@ -1,4 +1,4 @@
-"""The record that a crawl's index says lies in some bytes of a file."""
+"""Read the one record that an index says lies in some bytes of a crawl file."""
 
 import io
 
@@ -10,7 +10,7 @@ from wikisum.crawl.warc.warc import Capture, Rejection, read_captures
 def read_record(
     data: bytes, url: str, offset: int, digest: str, max_payload_bytes: int
 ) -> Capture | Rejection:
-    """The page in `data`, which are to be the one record of `url`, at `offset` in its file.
+    """Read the page in `data`, which should be the one record of `url`, at `offset` in its file.
 
     Reasons of a Rejection: those of `read_captures`, and `wrong_length` (the bytes are not one
     whole record), `wrong_record` (it is of another URL).
@@ -19,7 +19,7 @@ def read_record(
         read_captures(io.BytesIO(data), max_payload_bytes=max_payload_bytes, index_digest=digest)
     )
     if not items:
-        return Rejection(url, "wrong_record", offset, "it is no page")
+        return Rejection(url, "wrong_record", offset, "it is not a page")
     item = items[0]
     if isinstance(item, Rejection):
         reason = "bad_record" if item.reason == "not_a_warc" else item.reason
@@ -28,7 +28,7 @@ def read_record(
         detail = f"a record has bytes {item.offset} to {item.offset + item.length} of {len(data)}"
         return Rejection(url, "wrong_length", offset, detail)
     if not _same(item.url, url):
-        return Rejection(url, "wrong_record", offset, f"it is of {item.url}")
+        return Rejection(url, "wrong_record", offset, f"it is the record of {item.url}")
     return item._replace(offset=offset)
 
 

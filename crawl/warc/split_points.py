@@ -1,8 +1,9 @@
-"""Where a crawl file can be parted, so that several workers read it at once.
+"""Find points at which a crawl file can be split among workers.
 
-What a record holds may be a crawl file itself, and lie in the compressed bytes as it is: in stored
-blocks of gzip, of 64 KiB at most, or in raw blocks of zstd, of 128 (RFC 1951, 8878). So whole
-records that follow each other for longer than that are records of the file.
+A split point is the start of a record, found from the bytes around it alone. A record's payload may
+be a crawl file itself, and appear in the compressed bytes as it is: in stored blocks of gzip, of
+64 KiB at most, or in raw blocks of zstd, of 128 KiB (RFC 1951, 8878). So records count as the
+file's own only if they follow each other unbroken for longer than such a block.
 """
 
 from typing import BinaryIO
@@ -17,11 +18,12 @@ CERTAIN_BYTES = 1 << 18
 def next_split(
     raw: BinaryIO, first: int, before: int | None = None, certain_bytes: int = CERTAIN_BYTES
 ) -> int | None:
-    """The offset of a record in [first, before) where a part of the file may begin, or None.
+    """Return the offset of the first split point in [first, before), or None.
 
-    It is the first from which on the records, each a gzip member or zstd frame of its own, follow
-    each other unbroken for `certain_bytes`. There is none in a file that begins otherwise, or near
-    its end. It depends on the bytes from `first` on alone; a stream must seek.
+    It is the first record from which on all records, each a gzip member or zstd frame of its own,
+    follow each other unbroken for `certain_bytes`. Files that are plain or compressed as a whole
+    have no split points, and none lies near the end of a file. The result depends only on the
+    bytes from `first` on, so that two workers agree on it. `raw` must seek.
     """
     raw.seek(0)
     reader = MemberReader(raw, STARTS)
@@ -31,18 +33,18 @@ def next_split(
         start = reader.go_to(first)
         if before is not None and start >= before:
             return None
-        end = _sound_until(reader, start, certain_bytes)
+        end = _run_end(reader, start, certain_bytes)
         if end is None:
             return None
         if end - start > certain_bytes:
             return start
-        first = end + 1  # what follows it there broke off
+        first = end + 1  # the run of records broke off at `end`, so no record before it is certain
 
 
-def _sound_until(reader: MemberReader, start: int, enough: int) -> int | None:
-    """The end of the whole records that follow each other from `start`, if need be so far.
+def _run_end(reader: MemberReader, start: int, enough: int) -> int | None:
+    """Return where the run of whole records from `start` on ends, or is long enough.
 
-    None where the file ends before that.
+    None if the file ends before that.
     """
     end = start
     while end - start <= enough:
@@ -55,14 +57,14 @@ def _sound_until(reader: MemberReader, start: int, enough: int) -> int | None:
 
 
 def _is_whole_record(reader: MemberReader) -> bool:
-    """Whether the part is one record and nothing else; reads it."""
+    """Whether the part is one record and nothing else. Reads the part."""
     if not reader.at_start():
         return False
     try:
-        head = read_header(reader, True)
+        header = read_header(reader, True)
     except BadRecord:
         return False
-    is_whole = reader.skip(head.length) == head.length
+    is_whole = reader.skip(header.length) == header.length
     reader.skip_blank()
     return is_whole and not reader.peek(1) and reader.fault is None
 
@@ -70,10 +72,10 @@ def _is_whole_record(reader: MemberReader) -> bool:
 def records_between(
     raw: BinaryIO, first: int, before: int | None, certain_bytes: int = CERTAIN_BYTES
 ) -> tuple[int, int | None] | None:
-    """[start, end) of the records that fall to bytes [first, before) of a file, or None.
+    """Return the range [start, end) of the records that belong to bytes [first, before), or None.
 
-    Of shares that follow each other from 0 to None, each record falls to just one. All of a file
-    that has no borders falls to the first. Leaves the stream at its beginning.
+    If a file is divided into such shares from 0 to None, each record belongs to exactly one. A
+    file without split points belongs to the first share as a whole. Leaves `raw` at its beginning.
     """
     start = first and next_split(raw, first, before, certain_bytes)
     if start is None:

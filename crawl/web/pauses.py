@@ -1,4 +1,4 @@
-"""How long to wait before asking a busy server again."""
+"""Compute how long to wait before the next request to a busy server."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -8,7 +8,7 @@ MAX_PAUSE_SECONDS = 60.0
 
 
 def retry_after_seconds(value: str | None, now: datetime) -> float | None:
-    """The seconds that a Retry-After header asks for (a number, or a date), or None."""
+    """Return the seconds that a Retry-After header (a number or a date) asks for, or None."""
     if not value:
         return None
     text = value.strip()
@@ -26,10 +26,10 @@ def retry_after_seconds(value: str | None, now: datetime) -> float | None:
 def pause_seconds(
     failures: int, first_seconds: float, asked_seconds: float | None, random: Callable[[], float]
 ) -> float:
-    """The pause after the `failures`-th failure in a row: doubled each time, up to a minute.
+    """Return the pause after `failures` failures in a row: doubled each time, up to a minute.
 
-    Half of it is drawn by chance, so that clients that failed together do not return together.
-    Never less than the server asked for. `random` gives numbers in [0, 1).
+    Half of it is random, so that clients that failed together do not return together. It is never
+    shorter than the server asked for. `random` returns numbers in [0, 1).
     """
     doubled = first_seconds * 2.0 ** min(failures - 1, 30)
     pause = min(doubled, MAX_PAUSE_SECONDS) * (0.5 + 0.5 * random())

@@ -61,7 +61,7 @@ def test_pages_without_use_are_refused(payload, kind, reason):
 
 
 def test_unknown_extractor_is_named():
-    with pytest.raises(ValueError, match="'magic'; there are fast, soup, trafilatura"):
+    with pytest.raises(ValueError, match="'magic'; choose from fast, soup, trafilatura"):
         extract_paragraphs(PAGE, extractor="magic")
 
 
