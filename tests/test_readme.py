@@ -18,12 +18,8 @@ def commands_of(text):
         yield shlex.split(re.sub(r"\s#.*", "", line))
 
 
-COMMANDS = [
-    words
-    for file in ("README.md", "Makefile")
-    for words in commands_of((ROOT / file).read_text())
-    if words[0].islower() and "COMMAND" not in words
-]
+README = (ROOT / "README.md").read_text()
+COMMANDS = [w for file in ("README.md", "Makefile") for w in commands_of((ROOT / file).read_text())]
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
@@ -33,5 +29,19 @@ def test_a_command_is_parsed(words):
 
 
 def test_commands_were_found():
-    assert len(COMMANDS) >= 8
+    assert len(COMMANDS) >= 12
     assert {"build", "train", "summarize", "evaluate"} <= {words[0] for words in COMMANDS}
+
+
+def test_make_has_the_targets_that_are_shown():
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in ("README.md", "CONTRIBUTING.md"):
+        shown = re.findall(r"^ {4}make (\w+)", (ROOT / page).read_text(), re.MULTILINE)
+        assert shown
+        assert set(shown) <= targets
+
+
+def test_the_readme_is_short():
+    assert README.count("\n") <= 130
+    for image in re.findall(r"!\[\w+\]\((.+?)\)", README):
+        assert (ROOT / image).stat().st_size < 200_000
