@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import GOLDEN
 from tests.packaging.environments import (
+    ROOT,
     build,
     copy_checkout,
     install,
@@ -14,8 +14,13 @@ from tests.packaging.environments import (
     run,
     unpack,
 )
+from tests.test_readme import commands_of
 
 pytestmark = pytest.mark.slow
+
+# of the tutorial: build, validate, then what a training machine does
+COMMANDS = list(commands_of((ROOT / "docs" / "tutorial.md").read_text()))
+SUMMARIZER = ["train", "summarizer"]
 
 IMPORT_ALL = """
 import importlib, pkgutil, wikisum
@@ -24,7 +29,7 @@ for module in pkgutil.walk_packages(wikisum.__path__, "wikisum."):
         importlib.import_module(module.name)
         print(module.name)
 """
-BUILT_FILES = ("crawl/extract/main_text.json", "pipeline/report/report.html", "py.typed")
+PACKAGE_DATA = ("crawl/extract/main_text.json", "pipeline/report/report.html", "py.typed")
 
 
 @pytest.fixture(scope="module")
@@ -41,21 +46,28 @@ def wheel(checkout, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def dataset(wheel, tmp_path_factory) -> Path:
+def folder(tmp_path_factory):
+    """A folder in which the commands of the tutorial can run."""
+    folder = tmp_path_factory.mktemp("tutorial")
+    (folder / "tests").symlink_to(ROOT / "tests")
+    text = "The lake lies in the valley, and many birds rest there in spring. "
+    (folder / "page.html").write_text(f"<title>Lake Verrin</title><p>{text * 3}</p>")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def dataset(wheel, folder) -> Path:
     """The sample, built in an environment that has the extra `build` and not torch."""
-    folder = tmp_path_factory.mktemp("build")
-    programs = make_environment(folder / "venv", wheel, "build")
-    words = ["--articles", GOLDEN / "sample.xml.bz2", "--warcs", f"{GOLDEN}/sample-*.gz"]
-    words += ["--search-results", GOLDEN / "search.jsonl", "--vocab-size", 1000]
-    run(programs / "wikisum", "build", *words, "--out", folder / "data", cwd=folder)
-    run(programs / "wikisum", "validate", folder / "data", cwd=folder)
-    return folder / "data"
+    programs = make_environment(folder / "build", wheel, "build")
+    for words in COMMANDS[:2]:
+        run(programs / "wikisum", *words, cwd=folder)
+    return folder / "out" / "demo"
 
 
 def test_checkout_and_sdist_give_the_same_wheel(checkout, wheel, tmp_path):
     names = names_in(wheel)
     assert names == names_in(build(checkout, "wheel", tmp_path))
-    assert {f"wikisum/{name}" for name in BUILT_FILES} <= set(names)
+    assert {f"wikisum/{name}" for name in PACKAGE_DATA} <= set(names)
     assert not [name for name in names if not name.startswith(("wikisum/", "wikisum-"))]
 
 
@@ -64,21 +76,16 @@ def test_build_needs_nothing_but_its_extra(dataset):
     assert list((dataset / "examples").glob("train-*.parquet"))
 
 
-def test_training_needs_nothing_but_its_extra(wheel, dataset, tmp_path):
+def test_training_needs_nothing_but_its_extra(wheel, dataset, folder, tmp_path):
     programs = make_environment(tmp_path / "venv", wheel, "train")
     code = "from importlib.util import find_spec as f; print(f('apache_beam'), f('spacy'))"
     assert run(programs / "python", "-c", code, cwd=tmp_path) == "None None\n"
-    sizes = ["--steps", 2, "--batch-tokens", 2000, "--validate-every", 2]
-    run(programs / "wikisum", "train", "summarizer", "--preset", "tiny", "--data", dataset,
-        "--out", "ht", *sizes, cwd=tmp_path)  # fmt: skip
-    run(programs / "wikisum", "summarize", "--run", "ht", "--split", "test", "--max-tokens", 5,
-        "--beam", 1, "--out", "test.jsonl", cwd=tmp_path)  # fmt: skip
-    run(programs / "wikisum", "evaluate", "summaries", "test.jsonl", "--data", dataset,
-        "--split", "test", "--out", "scores", cwd=tmp_path)  # fmt: skip
-    run(programs / "wikisum", "train", "ranker", "--preset", "tiny", "--data", dataset,
-        "--steps", 1, "--out", "ranker", cwd=tmp_path)  # fmt: skip
-    assert (tmp_path / "test.jsonl").read_text().count("\n") > 0
-    assert (tmp_path / "scores" / "index.html").is_file()
+    for words in COMMANDS[2:]:
+        fewer = ["--steps", 2, "--warmup-steps", 1] if words[:2] == SUMMARIZER else []
+        run(programs / "wikisum", *words, *fewer, cwd=folder)
+    run_folder = folder / "out" / "demo-ht"
+    assert (run_folder / "test.jsonl").read_text().count("\n") == 2
+    assert (run_folder / "scores" / "index.html").is_file()
 
 
 def test_every_module_is_imported_from_the_wheel(wheel, tmp_path):
