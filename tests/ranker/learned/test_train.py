@@ -22,7 +22,8 @@ from wikisum.ranker.learned.settings import PRESETS
 from wikisum.ranker.learned.train import Fit, train
 from wikisum.ranker.recall import recalls_at
 from wikisum.ranker.rouge import rouge_tokens
-from wikisum.ranker.runs.checkpoints import BEST, LAST, load_checkpoint
+from wikisum.ranker.runs.checkpoints import load_checkpoint
+from wikisum.ranker.runs.files import BEST, LAST
 from wikisum.ranker.runs.training_log import TrainingLog, read_log
 
 MODEL = replace(PRESETS["tiny"][0], embedding_size=16, hidden_size=16, feature_size=16)
@@ -213,5 +214,5 @@ def test_a_run_is_not_gone_on_with_under_other_settings(data, whole_run, tmp_pat
 
 
 def test_a_folder_that_holds_no_run_is_told(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"holds no run of a ranker: no best\.pt"):
+    with pytest.raises(FileNotFoundError, match=r"holds no run of a ranker: no best\.safetensors"):
         Scorer.load(tmp_path)
