@@ -30,7 +30,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
 from wikisum.ranker.data.shards import row_groups, split_shards
-from wikisum.ranker.learned.batches import Place, ahead, read_pool, training_batches
+from wikisum.ranker.learned.batches import PoolCursor, ahead, read_pool, training_batches
 from wikisum.ranker.learned.score import pool_logits
 from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings
 from wikisum.ranker.learned.train import Fit
@@ -143,7 +143,7 @@ def main() -> None:
         mean_batch = max(1, round(fit.batch_tokens / pool.paragraphs.lengths.mean()))
 
         state = Fit(model, fit, device)
-        batches = ahead(training_batches(groups, fit.lengths, ARTICLES, 0, Place()), 4)
+        batches = ahead(training_batches(groups, fit.lengths, ARTICLES, 0, PoolCursor()), 4)
 
         def train() -> int:
             batch, _ = next(batches)

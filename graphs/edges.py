@@ -1,6 +1,6 @@
 """Edges between the paragraphs of an example, as shards keep them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,12 +30,6 @@ def sorted_edges(
     order = np.lexsort((target, source))
     rounded = np.round(weight.astype(np.float64), WEIGHT_DIGITS)
     return Edges(source[order].tolist(), target[order].tolist(), rounded[order].tolist())
-
-
-def edges_of(weight_by_pair: Mapping[tuple[int, int], float]) -> Edges:
-    """The edges of a mapping from pairs to weights, as `sorted_edges` makes them."""
-    pairs = np.array(list(weight_by_pair), dtype=np.intp).reshape(-1, 2)
-    return sorted_edges(pairs[:, 0], pairs[:, 1], np.array(list(weight_by_pair.values())))
 
 
 def permute(edges: Edges, order: Sequence[int]) -> Edges:

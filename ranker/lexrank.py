@@ -1,4 +1,4 @@
-"""LexRank (Erkan & Radev 2004) with paragraphs as nodes, as Liu & Lapata 2019 run it."""
+"""LexRank (Erkan & Radev 2004) with paragraphs as nodes."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,13 @@ from wikisum.ranker.pagerank import Vector, pagerank
 THRESHOLD = 0.1
 
 
-def lexrank_scores(
+def thresholded_lexrank_scores(
     paragraphs: Sequence[Sequence[str]], threshold: float = THRESHOLD
 ) -> list[float]:
-    """PageRank of each paragraph (as terms) among those whose tf-idf cosine is >= `threshold`.
+    """Return the PageRank of each paragraph (as terms) in a graph of similar paragraphs.
 
-    All edges weigh the same; each paragraph is like itself, unless it has no term of its own.
+    Paragraphs whose tf-idf cosine is at least `threshold` are linked, all links with weight 1
+    (the original LexRank); each paragraph is linked to itself, unless it has no term of its own.
     """
     vectors = tfidf_vectors(paragraphs)
     size = len(paragraphs)
@@ -28,10 +29,11 @@ def lexrank_scores(
     return pagerank(edges.__matmul__, size)
 
 
-def continuous_lexrank_scores(paragraphs: Sequence[Sequence[str]]) -> list[float]:
-    """PageRank of each paragraph (as terms), edges weighted by tf-idf cosine, none cut off.
+def lexrank_scores(paragraphs: Sequence[Sequence[str]]) -> list[float]:
+    """Return the PageRank of each paragraph (as terms), links weighted by tf-idf cosine.
 
-    The cosines are never laid out: a step goes through the terms and back.
+    All links count, as Liu & Lapata 2019 say (continuous LexRank). The matrix of cosines is never
+    built: each step multiplies with the term vectors and their transpose.
     """
     vectors = tfidf_vectors(paragraphs)
     transposed = vectors.T.tocsr()

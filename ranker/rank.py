@@ -1,11 +1,12 @@
-"""All ranking methods behind one function."""
+"""All ranking methods by name."""
 
 import random
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from wikisum.crawl.tokens import terms
-from wikisum.ranker.lexrank import continuous_lexrank_scores, lexrank_scores
+from wikisum.ranker.bm25 import bm25_scores
+from wikisum.ranker.lexrank import lexrank_scores, thresholded_lexrank_scores
 from wikisum.ranker.oracle import cheating_scores, oracle_scores
 from wikisum.ranker.sumbasic import sumbasic_order
 from wikisum.ranker.textrank import textrank_scores
@@ -25,7 +26,7 @@ class _Article(NamedTuple):
 def rank(
     method: str, title: str, paragraphs: Sequence[str], lead: str | None = None, seed: int = 0
 ) -> list[int]:
-    """The indexes of the paragraphs, best first; ties in the order given.
+    """Return the indexes of the paragraphs, best first; ties keep the given order.
 
     `method` is one of `METHODS`. `lead` is for those of `METHODS_WITH_LEAD`, `seed` for `random`.
     Raises ValueError for another method, or if the lead is missing.
@@ -36,9 +37,9 @@ def rank(
 def method_scores(
     method: str, title: str, paragraphs: Sequence[str], lead: str | None = None, seed: int = 0
 ) -> list[float]:
-    """The score of each paragraph under a method, higher is better; as for `rank`.
+    """Return the score of each paragraph under a method, higher is better; arguments as in `rank`.
 
-    Methods that give an order alone score 0 for the first, -1 for the second, and so on.
+    Methods that only give an order score 0 for the first, -1 for the second, and so on.
     """
     if method not in METHODS:
         raise ValueError(f"no ranking method {method!r}: one of {', '.join(METHODS)}")
@@ -48,7 +49,7 @@ def method_scores(
 
 
 def best_first(scores: Sequence[float]) -> list[int]:
-    """Indexes by falling score; ties keep their order."""
+    """Return indexes by descending score; ties keep their order."""
     return sorted(range(len(scores)), key=lambda i: -scores[i])
 
 
@@ -77,8 +78,12 @@ def _lexrank(article: _Article) -> list[float]:
     return lexrank_scores(article.paragraph_terms())
 
 
-def _lexrank_continuous(article: _Article) -> list[float]:
-    return continuous_lexrank_scores(article.paragraph_terms())
+def _lexrank_threshold(article: _Article) -> list[float]:
+    return thresholded_lexrank_scores(article.paragraph_terms())
+
+
+def _bm25(article: _Article) -> list[float]:
+    return bm25_scores(terms(article.title), article.paragraph_terms())
 
 
 def _sumbasic(article: _Article) -> list[float]:
@@ -105,9 +110,10 @@ METHODS: dict[str, Callable[[_Article], list[float]]] = {
     "random": _random,
     "tfidf": _tfidf,
     "tfidf_cosine": _tfidf_cosine,
+    "bm25": _bm25,
     "textrank": _textrank,
     "lexrank": _lexrank,
-    "lexrank_continuous": _lexrank_continuous,
+    "lexrank_threshold": _lexrank_threshold,
     "sumbasic": _sumbasic,
     "cheating": _cheating,
     "oracle": _oracle,

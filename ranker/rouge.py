@@ -169,9 +169,3 @@ def rouge2_recall(paragraphs: Sequence[str], reference: str) -> list[float]:
         found = Counter(filter(gold.__contains__, pairwise(words)))
         recalls.append(sum(min(n, gold[gram]) for gram, n in found.items()) / total)
     return recalls
-
-
-def rougel_recall(candidate: str, reference: str) -> float:
-    """ROUGE-L recall of a text, however long, against the reference."""
-    gold = rouge_tokens(reference)
-    return lcs_length(gold, rouge_tokens(candidate)) / max(len(gold), 1)

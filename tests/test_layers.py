@@ -24,7 +24,7 @@ FLOORS = {
         {"html", "index", "warc", "wikipedia"},
     ],
     "ranker": [
-        {"cosines", "data", "pagerank", "rouge", "search", "sentences", "tfidf"},
+        {"bm25", "cosines", "data", "pagerank", "rouge", "search", "sentences", "tfidf"},
         {"lexrank", "oracle", "recall", "runs", "select", "sumbasic", "textrank"},
         {"rank"},
         {"learned"},

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 INTERVAL_PERCENT = (2.5, 97.5)
 _DRAWS_AT_ONCE = 1 << 21

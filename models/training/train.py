@@ -49,8 +49,9 @@ from wikisum.models.training.failures import (
 )
 from wikisum.models.training.monitor import LOSS, Pending, StepStats, TrainingMonitor
 from wikisum.models.training.schedule import learning_rate
-from wikisum.models.training.updates import Update, batch_seed, updates
+from wikisum.models.training.updates import Update, updates
 from wikisum.ranker.runs.checkpoints import has_checkpoint
+from wikisum.ranker.runs.seeds import batch_seed
 
 GRADIENT_NORM = "gradient_norm"
 _ALONE = ProcessGroup(0, 1, torch.device("cpu"))

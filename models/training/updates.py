@@ -1,6 +1,5 @@
 """Which batches make up each update, for every process: a pure function of lengths and settings."""
 
-import hashlib
 from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
@@ -37,9 +36,3 @@ def updates(
         mine = range(processes.rank, count, processes.size)
         yield Update([(number + i, all_batches[i][1]) for i in mine], all_batches[-1][0])
         number += count
-
-
-def batch_seed(seed: int, number: int) -> int:
-    """Return the seed of the dropout of one batch of training."""
-    digest = hashlib.blake2b(f"{seed} {number}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1

@@ -106,7 +106,7 @@ def add_rank_flags(parser: argparse.ArgumentParser) -> None:
     by.add_argument(
         "--method",
         metavar="NAME",
-        help="identity, random, tfidf, tfidf_cosine, textrank, lexrank, lexrank_continuous, "
+        help="identity, random, tfidf, tfidf_cosine, textrank, bm25, lexrank, lexrank_threshold, "
         "sumbasic, or an upper bound that reads the lead: cheating, oracle",
     )
     by.add_argument("--model", metavar="DIR", help="folder of a trained ranker")

@@ -22,7 +22,7 @@ from wikisum.ranker.data.ragged import (
     padded,
 )
 from wikisum.ranker.data.shards import RowGroup, read_group
-from wikisum.ranker.learned.settings import Lengths
+from wikisum.ranker.learned.settings import TokenLimits
 
 Floats = npt.NDArray[np.float32]
 T = TypeVar("T")
@@ -37,7 +37,7 @@ class Pool(NamedTuple):
     labels: Floats
 
 
-class Batch(NamedTuple):
+class ParagraphBatch(NamedTuple):
     """Paragraphs of like length, padded at the end, with the titles that they go with.
 
     `titles` [A, T], `title_lengths` [A], `article` [N] (rows of `titles`), `paragraphs` [N, T],
@@ -52,8 +52,8 @@ class Batch(NamedTuple):
     labels: Floats
 
 
-class Place(NamedTuple):
-    """Where training stands: the next batch to take."""
+class PoolCursor(NamedTuple):
+    """The next batch of training."""
 
     epoch: int = 0
     pool: int = 0
@@ -76,7 +76,7 @@ def pools(
     return found
 
 
-def read_pool(groups: Sequence[RowGroup], lengths: Lengths) -> Pool:
+def read_pool(groups: Sequence[RowGroup], lengths: TokenLimits) -> Pool:
     """The titles, paragraphs and labels of some row groups, cut to what `lengths` allows.
 
     Raises ValueError naming the shard if it has no subword ids, or another schema.
@@ -120,18 +120,22 @@ def plan(lengths: Ints, batch_tokens: int, key: Sequence[int]) -> list[Ints]:
     return [shuffled[batches[i]] for i in source.permutation(len(batches))]
 
 
-def collate(pool: Pool, rows: Ints) -> Batch:
+def collate(pool: Pool, rows: Ints) -> ParagraphBatch:
     """The batch of these paragraphs of a pool, each title in it once."""
     articles, article = np.unique(pool.article[rows], return_inverse=True)
-    return Batch(
+    return ParagraphBatch(
         *padded(pool.titles, articles), article, *padded(pool.paragraphs, rows), pool.labels[rows]
     )
 
 
 def training_batches(
-    groups: Sequence[RowGroup], lengths: Lengths, pool_articles: int, seed: int, start: Place
-) -> Iterator[tuple[Batch, Place]]:
-    """Batches without end from `start` on, each with the place behind it.
+    groups: Sequence[RowGroup],
+    lengths: TokenLimits,
+    pool_articles: int,
+    seed: int,
+    start: PoolCursor,
+) -> Iterator[tuple[ParagraphBatch, PoolCursor]]:
+    """Batches without end from `start` on, each with the cursor after it.
 
     Every paragraph comes once an epoch. Raises ValueError if there is none at all.
     """
@@ -144,11 +148,11 @@ def training_batches(
             batches = plan(pool.paragraphs.lengths, lengths.batch, [seed, place.epoch, index])
             is_empty = is_empty and not batches
             for number in range(place.batch, len(batches)):
-                yield collate(pool, batches[number]), Place(place.epoch, index, number + 1)
-            place = Place(place.epoch, index + 1)
+                yield collate(pool, batches[number]), PoolCursor(place.epoch, index, number + 1)
+            place = PoolCursor(place.epoch, index + 1)
         if is_empty and place.epoch > start.epoch:
             raise ValueError("the training shards hold no paragraph")
-        place = Place(place.epoch + 1)
+        place = PoolCursor(place.epoch + 1)
 
 
 def ahead(items: Iterator[T], count: int) -> Iterator[T]:

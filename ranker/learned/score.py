@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from wikisum.ranker.data.ragged import cut, length_batches, ragged
-from wikisum.ranker.learned.batches import Batch, Floats, Pool, collate
+from wikisum.ranker.learned.batches import Floats, ParagraphBatch, Pool, collate
 from wikisum.ranker.learned.lstm import Ranker
-from wikisum.ranker.learned.settings import Lengths, RankerSettings
+from wikisum.ranker.learned.settings import RankerSettings, TokenLimits
 from wikisum.ranker.runs.checkpoints import device_of, load_checkpoint, load_vocab
 from wikisum.ranker.runs.files import BEST, VOCAB
 
@@ -22,7 +22,7 @@ Article = tuple[str, Sequence[str]]
 ArticleIds = tuple[Sequence[int], Sequence[Sequence[int]]]
 
 
-def batch_logits(model: Ranker, batch: Batch, device: torch.device) -> Tensor:
+def batch_logits(model: Ranker, batch: ParagraphBatch, device: torch.device) -> Tensor:
     """[N] the model's logits for a batch, computed on `device`."""
     tensors = [torch.from_numpy(array) for array in batch[:-1]]
     if device.type == "cuda":  # pinned, so that the copies do not wait for the GPU
@@ -58,7 +58,7 @@ class Scorer:
         self,
         model: Ranker,
         processor: sentencepiece.SentencePieceProcessor,
-        lengths: Lengths,
+        lengths: TokenLimits,
         device: torch.device,
     ) -> None:
         self.model = model.to(device).eval()
@@ -80,7 +80,9 @@ class Scorer:
         model = Ranker(RankerSettings(**state["settings"]["model"]))
         model.load_state_dict(state["model"])
         fit = state["settings"]["fit"]
-        lengths = Lengths(fit["max_title_tokens"], fit["max_paragraph_tokens"], fit["batch_tokens"])
+        lengths = TokenLimits(
+            fit["max_title_tokens"], fit["max_paragraph_tokens"], fit["batch_tokens"]
+        )
         return cls(model, load_vocab(run / VOCAB), lengths, place)
 
     def score_articles(self, articles: Sequence[Article]) -> list[list[float]]:

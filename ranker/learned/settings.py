@@ -11,7 +11,7 @@ def _setting(default: Any, text: str) -> Any:
     return field(default=default, metadata={"help": text})
 
 
-class Lengths(NamedTuple):
+class TokenLimits(NamedTuple):
     """Maximum subwords of a title, of a paragraph, and of a batch with its padding."""
 
     title: int
@@ -62,8 +62,8 @@ class FitSettings:
             raise ValueError(f"--seed must be at least 0, not {self.seed}")
 
     @property
-    def lengths(self) -> Lengths:
-        return Lengths(self.max_title_tokens, self.max_paragraph_tokens, self.batch_tokens)
+    def lengths(self) -> TokenLimits:
+        return TokenLimits(self.max_title_tokens, self.max_paragraph_tokens, self.batch_tokens)
 
 
 def _require_positive(settings: Any, *names: str) -> None:

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from wikisum.ranker.data.shards import RowGroup, find_vocab, row_groups, split_shards
 from wikisum.ranker.data.vocab import load_model
-from wikisum.ranker.learned.batches import Batch, Place, ahead, training_batches
+from wikisum.ranker.learned.batches import ParagraphBatch, PoolCursor, ahead, training_batches
 from wikisum.ranker.learned.lstm import Ranker
 from wikisum.ranker.learned.score import KIND, batch_logits
 from wikisum.ranker.learned.settings import FitSettings, RankerSettings
@@ -32,13 +32,14 @@ from wikisum.ranker.runs.checkpoints import (
 )
 from wikisum.ranker.runs.files import BEST, LAST, SETTINGS, VOCAB
 from wikisum.ranker.runs.progress import ProgressLine, clock
+from wikisum.ranker.runs.seeds import batch_seed
 from wikisum.ranker.runs.training_log import TrainingLog
 
 BATCHES_AHEAD = 4
 
 
 class Fit:
-    """A model in training: all of what a checkpoint must hold, and the step that moves it on."""
+    """A model in training: the state that a checkpoint holds, and the step that advances it."""
 
     def __init__(self, model: RankerSettings, fit: FitSettings, device: torch.device) -> None:
         torch.manual_seed(fit.seed)
@@ -50,13 +51,15 @@ class Fit:
             lr=fit.learning_rate,
             initial_accumulator_value=fit.initial_accumulator,
         )
-        self.place = Place()
+        self.cursor = PoolCursor()
         self.step = 0
         self.seconds = 0.0
         self.best = math.inf
 
-    def take(self, batch: Batch) -> torch.Tensor:
-        """Take one step; the loss, a mean over the batch's paragraphs, on the device."""
+    def take(self, batch: ParagraphBatch) -> torch.Tensor:
+        """Take one step; return the loss, a mean over the batch's paragraphs, on the device."""
+        # the dropout of a step depends on its number alone: resuming is exact
+        torch.manual_seed(batch_seed(self.settings["fit"]["seed"], self.step))
         labels = torch.from_numpy(batch.labels).to(self.device, non_blocking=True)
         is_gpu = self.device.type == "cuda"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=is_gpu):
@@ -69,14 +72,11 @@ class Fit:
         return loss.detach()
 
     def save(self, path: Path) -> None:
-        """Write all that a later run goes on from."""
-        rng = {"cpu": torch.get_rng_state()}
-        if self.device.type == "cuda":
-            rng["cuda"] = torch.cuda.get_rng_state()
+        """Write everything that is needed to resume exactly."""
         numbers = {"step": self.step, "seconds": self.seconds, "best": self.best}
         state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
-        place = {"place": list(self.place), "rng": rng, "settings": self.settings}
-        save_checkpoint(path, KIND, {**state, **numbers, **place})
+        cursor = {"cursor": list(self.cursor), "settings": self.settings}
+        save_checkpoint(path, KIND, {**state, **numbers, **cursor})
 
     def save_best(self, path: Path) -> None:
         """Write what is needed to score paragraphs."""
@@ -84,25 +84,22 @@ class Fit:
         save_checkpoint(path, KIND, state)
 
     def load(self, path: Path) -> None:
-        """Go on from what `save` wrote."""
+        """Continue from what `save` wrote."""
         state = load_checkpoint(path, KIND, self.device)
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.place = Place(*state["place"])
+        self.cursor = PoolCursor(*state["cursor"])
         self.step, self.seconds, self.best = state["step"], state["seconds"], state["best"]
-        torch.set_rng_state(state["rng"]["cpu"].cpu())
-        if self.device.type == "cuda" and "cuda" in state["rng"]:
-            torch.cuda.set_rng_state(state["rng"]["cuda"].cpu())
 
 
 def train(
     data: str, out: Path, model: RankerSettings, fit: FitSettings, device: str, to: TextIO
 ) -> None:
-    """Train on the shards in `data` and leave a run in `out`, or go on with the one that is there.
+    """Train on the shards in `data` and write a run to `out`, or resume the one that is there.
 
     The vocabulary is the dataset's, whatever `model.vocab_size` says. Raises FileNotFoundError,
     ValueError for settings or data that are wrong or not those of the run in `out`,
-    FloatingPointError if the loss is no number.
+    FloatingPointError if the loss is NaN or infinite.
     """
     place = device_of(device)
     groups = _groups(data, "train")
@@ -132,9 +129,9 @@ def _groups(data: str, split: str) -> list[RowGroup]:
 
 
 def _claim(out: Path, model: RankerSettings, fit: FitSettings, data: str) -> None:
-    """Write the run's settings, or see that they are those of the run that is there already.
+    """Write the run's settings, or check that they are those of the run in the folder.
 
-    A run may go on to more steps.
+    A run may be continued to more steps.
     """
     settings = {"kind": KIND, "model": asdict(model), "fit": asdict(fit), "data": data}
     if has_checkpoint(out) and (out / SETTINGS).is_file():
@@ -157,13 +154,13 @@ def _flat(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _identity(vocab: bytes, groups: Sequence[RowGroup]) -> str:
-    """What stands for the data: its vocabulary, the names of its shards and their rows."""
+    """Return a hash of the data: its vocabulary, the names of its shards and their rows."""
     names = [(g.shard.path.rpartition("/")[2], g.number, g.rows) for g in groups]
     return hashlib.sha256(vocab + repr(names).encode()).hexdigest()[:16]
 
 
 class _Span:
-    """The steps since the last evaluation: their loss, paragraphs and time."""
+    """The loss, paragraphs and time of the steps since the last evaluation."""
 
     def __init__(self, device: torch.device) -> None:
         self._loss = torch.zeros((), device=device)  # summed there, so that no step waits for it
@@ -181,7 +178,7 @@ class _Span:
 
     @property
     def rate(self) -> float:
-        """Paragraphs a second."""
+        """Paragraphs per second."""
         return self._paragraphs / self.seconds
 
     @property
@@ -198,25 +195,25 @@ def _fit(
     log: TrainingLog,
     to: TextIO,
 ) -> None:
-    """Take the steps that are left, measured and saved on the way."""
-    batches = training_batches(groups, fit.lengths, fit.pool_articles, fit.seed, state.place)
+    """Take the remaining steps, with an evaluation and a checkpoint at intervals."""
+    batches = training_batches(groups, fit.lengths, fit.pool_articles, fit.seed, state.cursor)
     line = ProgressLine("ranker", "steps", fit.steps, to, state.step)
     span = _Span(state.device)
     for batch, place in ahead(batches, BATCHES_AHEAD) if state.step < fit.steps else ():
         span.add(state.take(batch), len(batch.labels))
-        state.place = place
+        state.cursor = place
         line.draw(state.step, f"  {span.rate:,.0f} paragraphs/s")
         if state.step % fit.evaluate_every == 0 or state.step == fit.steps:
             row = _evaluated(state, span, validation)
             _keep(state, row, out, log)
-            line.say(_told(row))
+            line.say(_row_text(row))
             if state.step == fit.steps:
                 break
             span = _Span(state.device)
 
 
 def _evaluated(state: Fit, span: _Span, validation: Validation) -> dict[str, Any]:
-    """The row of the log for this step. Raises FloatingPointError if training came to nothing."""
+    """Return the row of the log for this step. Raises FloatingPointError if the loss diverged."""
     loss, rate = span.loss, span.rate
     state.seconds += span.seconds
     if not math.isfinite(loss):
@@ -225,7 +222,7 @@ def _evaluated(state: Fit, span: _Span, validation: Validation) -> dict[str, Any
         )
     return {
         "step": state.step,
-        "epoch": state.place.epoch,
+        "epoch": state.cursor.epoch,
         "train_loss": loss,
         **validation.measure(state.model, state.device),
         "seconds": round(state.seconds, 3),
@@ -234,7 +231,7 @@ def _evaluated(state: Fit, span: _Span, validation: Validation) -> dict[str, Any
 
 
 def _keep(state: Fit, row: dict[str, Any], out: Path, log: TrainingLog) -> None:
-    """Log the row and save; a run killed between the two goes on from before and does it again."""
+    """Log the row, then save; a run killed between the two repeats both after resuming."""
     log.write(row)
     if row["validation_loss"] < state.best:
         state.best = row["validation_loss"]
@@ -242,7 +239,7 @@ def _keep(state: Fit, row: dict[str, Any], out: Path, log: TrainingLog) -> None:
     state.save(out / LAST)
 
 
-def _told(row: dict[str, Any]) -> str:
+def _row_text(row: dict[str, Any]) -> str:
     recalls = " ".join(f"{100 * row[name]:.1f}" for name in RECALLS)
     return (
         f"step {row['step']:>7,}  loss {row['train_loss']:.4f}, {row['validation_loss']:.4f} in "

@@ -10,7 +10,7 @@ from wikisum.ranker.data.shards import RowGroup
 from wikisum.ranker.learned.batches import Floats, read_pool
 from wikisum.ranker.learned.lstm import Ranker
 from wikisum.ranker.learned.score import pool_logits
-from wikisum.ranker.learned.settings import Lengths
+from wikisum.ranker.learned.settings import TokenLimits
 from wikisum.ranker.rank import best_first
 from wikisum.ranker.recall import CUTS, read_articles, recalls_at
 from wikisum.ranker.rouge import rouge_tokens
@@ -30,7 +30,7 @@ class Validation:
     Raises ValueError if they have no paragraphs.
     """
 
-    def __init__(self, groups: Sequence[RowGroup], lengths: Lengths) -> None:
+    def __init__(self, groups: Sequence[RowGroup], lengths: TokenLimits) -> None:
         self._pool = read_pool(groups, lengths)
         self._batch_tokens = lengths.batch
         articles = list(read_articles(groups))

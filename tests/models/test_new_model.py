@@ -146,7 +146,8 @@ def test_a_run_is_loaded_and_used_from_python(train):
         "The mill", ["It was old.", "The mill was built of granite."], DecodingSettings(beam=3)
     )
     assert row.summary
-    assert [p.text for p in row.paragraphs][0] == "The mill was built of granite."  # by tf-idf
+    # ranked by tf-idf; the toy has no attention that would tell how much was read
+    assert row.paragraphs[0].text == "The mill was built of granite."
     assert row.settings["beam"] == 3
     with pytest.raises(ValueError, match="no paragraph to summarize for 'A'"):
         summarizer.summarize("A", [])

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wikisum.ranker.recall import CUTS, RankedArticle, in_page_order, recalls_at
-from wikisum.ranker.rouge import lcs_length, lcs_lengths, rougel_recall
+from wikisum.ranker.rouge import lcs_length, lcs_lengths, rouge
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=8)
 
@@ -29,7 +29,7 @@ def test_recalls_are_rouge_l_recall_of_the_joined_paragraphs(paragraphs, lead):
     order = list(range(len(paragraphs)))[::-1]
     for cut, recall in zip([1, 3], recalls_at(order, paragraphs, lead, [1, 3]), strict=True):
         text = " ".join(" ".join(paragraphs[i]) for i in order[:cut])
-        assert recall == pytest.approx(rougel_recall(text, " ".join(lead)))
+        assert recall == pytest.approx(rouge(text, " ".join(lead))["rougeL"]["recall"])
 
 
 def test_page_order_is_that_of_documents_and_positions():

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikisum.graphs.edges import edges_of
+from wikisum.graphs.edges import Edges
 from wikisum.pipeline.records import Example, Paragraph
 from wikisum.pipeline.rerank.shard import page_order, reranked, scores_by_method
 
@@ -20,7 +20,7 @@ def example(graph=None, ids=((5,), (6, 7), (8,), ())):
         Paragraph(text, document, position, 9.0 - i, i / 10)
         for i, (text, (document, position)) in enumerate(zip(TEXTS, PLACES, strict=True))
     ]
-    edges = edges_of({(0, 1): 0.5, (1, 3): 0.25, (2, 3): 1.0})._asdict()
+    edges = Edges([0, 1, 2], [1, 3, 3], [0.5, 0.25, 1.0])._asdict()
     return Example(
         "00", "Tavin Bridge", "u", "A bridge of Tavin.", [], [], paragraphs,
         edges, graph, [1], [2], None if ids is None else [list(i) for i in ids],

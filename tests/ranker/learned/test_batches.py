@@ -5,8 +5,8 @@ import pytest
 
 from wikisum.ranker.data.shards import row_groups, split_shards
 from wikisum.ranker.learned.batches import (
-    Lengths,
-    Place,
+    PoolCursor,
+    TokenLimits,
     ahead,
     collate,
     plan,
@@ -15,7 +15,7 @@ from wikisum.ranker.learned.batches import (
     training_batches,
 )
 
-WIDE = Lengths(64, 256, 40)
+WIDE = TokenLimits(64, 256, 40)
 
 
 def row(title, *paragraphs):
@@ -72,7 +72,7 @@ def test_a_pool_keeps_titles_with_paragraphs_and_labels(tmp_path):
     pool = read_pool(groups_of(tmp_path), WIDE)
     rows = np.arange(len(pool.labels))
     assert sorted(seen(collate(pool, rows)), key=key) == EVERY
-    cut = seen(collate(read_pool(groups_of(tmp_path), Lengths(1, 2, 40)), rows))
+    cut = seen(collate(read_pool(groups_of(tmp_path), TokenLimits(1, 2, 40)), rows))
     assert max(len(t) for t, _, _ in cut) == 1
     assert max(len(p) for _, p, _ in cut) == 2
 
@@ -80,7 +80,7 @@ def test_a_pool_keeps_titles_with_paragraphs_and_labels(tmp_path):
 def test_every_paragraph_comes_once_an_epoch_in_another_order(tmp_path):
     groups = groups_of(tmp_path)
     epochs = {0: [], 1: []}
-    for batch, place in training_batches(groups, WIDE, 2, 7, Place()):
+    for batch, place in training_batches(groups, WIDE, 2, 7, PoolCursor()):
         if place.epoch > 1:
             break
         epochs[place.epoch] += seen(batch)
@@ -91,7 +91,7 @@ def test_every_paragraph_comes_once_an_epoch_in_another_order(tmp_path):
 
 def test_any_place_goes_on_with_the_same_batches(tmp_path):
     groups = groups_of(tmp_path)
-    stream = training_batches(groups, WIDE, 2, 7, Place())
+    stream = training_batches(groups, WIDE, 2, 7, PoolCursor())
     taken = [next(stream) for _ in range(14)]
     for number, (_, place) in enumerate(taken[:-1]):
         rest = training_batches(groups, WIDE, 2, 7, place)
@@ -127,7 +127,7 @@ def test_shards_without_ids_or_paragraphs_are_told(tmp_path):
         read_pool(groups_of(tmp_path, change=lambda t: t.drop(["paragraphs"])), WIDE)
     empty = groups_of(tmp_path, [row([1])])
     with pytest.raises(ValueError, match="hold no paragraph"):
-        next(training_batches(empty, WIDE, 2, 0, Place()))
+        next(training_batches(empty, WIDE, 2, 0, PoolCursor()))
 
 
 def test_items_made_in_advance_keep_their_order_and_their_errors():

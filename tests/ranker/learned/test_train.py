@@ -16,7 +16,7 @@ import torch
 from benchmarks.topics import TopicSettings, write_topics
 from wikisum.pipeline.cli import main
 from wikisum.ranker.data.shards import read_group, row_groups, split_shards
-from wikisum.ranker.learned.batches import Place, training_batches
+from wikisum.ranker.learned.batches import PoolCursor, training_batches
 from wikisum.ranker.learned.score import Scorer
 from wikisum.ranker.learned.settings import PRESETS
 from wikisum.ranker.learned.train import Fit, train
@@ -84,7 +84,7 @@ def test_a_step_is_adagrads_on_the_mean_cross_entropy(data):
     settings = replace(MODEL, vocab_size=600, dropout=0.0)
     state = Fit(settings, replace(FIT, initial_accumulator=0.3), torch.device("cpu"))
     groups = row_groups(split_shards(data, "train"))
-    batch, _ = next(training_batches(groups, FIT.lengths, 32, 0, Place()))
+    batch, _ = next(training_batches(groups, FIT.lengths, 32, 0, PoolCursor()))
     before = copy.deepcopy(state.model).train()
     score = before(*map(torch.from_numpy, batch[:-1])).sigmoid()
     labels = torch.from_numpy(batch.labels)

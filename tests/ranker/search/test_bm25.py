@@ -47,6 +47,16 @@ def test_fields_are_summed_before_they_saturate():
     assert found.tolist() == pytest.approx(expected.tolist())
 
 
+def test_a_field_counts_by_its_weight_and_length_share():
+    """Lengths twice the mean: title and headings give up half of that, the text three quarters."""
+    lengths, weight = np.array([8, 20, 400]), np.array([1.0])
+    for field, frequency in ((0, 5 / 1.5), (1, 3 / 1.5), (2, 1 / 1.75)):
+        counts = np.zeros((3, 1))
+        counts[field] = 1
+        expected = frequency / (1.2 + frequency)
+        assert term_weights(counts, lengths, weight, OF)[0] == pytest.approx(expected)
+
+
 def test_a_title_outweighs_the_text_and_a_long_page_counts_less():
     lengths = np.array([4, 10, 200])
     in_title, in_text = term_weights(
