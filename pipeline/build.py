@@ -37,7 +37,7 @@ def made_pages(job: Job, wanted: StageResult) -> list[StageResult]:
     """The stages that have been done to make `documents/` of these wanted pages.
 
     Pages of the live web that were not missing, as crawls have been read since, are forgotten.
-    Raises JobFailed if there is none.
+    Raises JobFailed if no stage has made documents.
     """
     names = [stage.name for stage in stages() if stage not in (LIVE, LIVE_SCAN)]
     finished = filter(None, map(job.workspace.finished, names))

@@ -363,12 +363,12 @@ def rewrite(out: Path, path: Path, change) -> None:
     [
         (lambda r: r[0].update(lead=" "), "lead: is empty"),
         (lambda r: r[0]["paragraphs"][0].update(document=99), "is of document 99"),
-        (lambda r: r[0]["paragraphs"][0].update(text=r[0]["lead"]), "holds the lead"),
+        (lambda r: r[0]["paragraphs"][0].update(text=r[0]["lead"]), "contains the lead"),
         (lambda r: r[0]["paragraphs"].reverse(), "not best first"),
         (lambda r: r[0]["similarity_graph"].update(source=[1], target=[0], weight=[0.5]),
          "edge 1-0 is out of order"),
         (lambda r: r[0].update(lead_ids=[65_000]), "65000 is not in the vocabulary"),
-        (lambda r: r[0]["paragraph_ids"].pop(), "not one list a paragraph"),
+        (lambda r: r[0]["paragraph_ids"].pop(), "not one list per paragraph"),
         (lambda r: r[0].update(id="f" * 16), "has 0 fates, not 1"),
         (lambda r: r.append(dict(r[0])), "has 2 fates, not 1"),
         (lambda r: r[0]["documents"].pop(), "has 0 fates, not 1"),
@@ -448,7 +448,7 @@ def test_validate_tells_how_far_it_is(built, monkeypatch):
             2,
             "--metadata: no is not a",
         ),
-        (["validate", "no-such-folder"], 2, "no finished build is there"),
+        (["validate", "no-such-folder"], 2, "the build is not finished"),
         (["tokenize", "--out", "empty"], 1, "run `wikisum articles` first"),
     ],
 )

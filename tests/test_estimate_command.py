@@ -46,10 +46,10 @@ def test_it_states_what_the_sample_is_and_writes_nothing(capsys, tmp_path):
 def test_the_table(capsys, tmp_path):
     assert main([*SAMPLE, "--out", str(tmp_path / "out"), "--workers", "2"]) == 0
     told = capsys.readouterr().out.splitlines()
-    assert told[0].startswith("articles  17, by 17 of them")
+    assert told[0].startswith("articles  17, estimated from 17")
     (row,) = (line for line in told if line.startswith("total"))
     assert "kB" in row
-    assert any(line.startswith("time: ") and "on 2 such cores" in line for line in told)
+    assert any(line.startswith("time: ") and "on 2 cores" in line for line in told)
     assert any("coverage 0.4" in line for line in told)
     assert max(map(len, told)) <= 100
 

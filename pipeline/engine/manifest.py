@@ -104,7 +104,7 @@ def read_manifest(workspace: Workspace) -> dict[str, Any]:
     """The manifest. Raises FileNotFoundError if the build is not finished."""
     path = workspace.path(MANIFEST)
     if not files.exists(path):
-        raise FileNotFoundError(f"no {MANIFEST} in {workspace.out}: no finished build is there")
+        raise FileNotFoundError(f"no {MANIFEST} in {workspace.out}: the build is not finished")
     with files.open_input(path) as file:
         plain: dict[str, Any] = json.load(file)
     return plain

@@ -1,4 +1,4 @@
-"""What a build would read, ask for, compute, shuffle and write, stage by stage. Pure functions."""
+"""What a build would read, request, compute, shuffle and write, by stage. Pure functions."""
 
 import math
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def estimate(
     prices: Prices,
     live: LiveSettings | None = None,
 ) -> Estimate:
-    """The estimate of a build of at most so many articles; `live` is how it asks the web."""
+    """The estimate of a build of at most `max_articles`; `live` is how it fetches from the web."""
     volume = volumes(articles, max_articles, crawl, settings, assumed, live is not None)
     stages = stage_costs(volume, crawl, articles.is_original, settings, rates, assumed)
     whole = total(stages)
@@ -256,7 +256,7 @@ def total(costs: list[StageCost]) -> StageCost:
 
 
 def dollars(cost: StageCost, prices: Prices) -> dict[str, float]:
-    """What it comes to, by what is paid for; storage is for a month."""
+    """The costs in dollars by kind; storage is for a month."""
     paid = {
         "computing": cost.cpu_seconds / 3600 * prices.cpu_hour,
         "shuffle": cost.shuffle_bytes / 1e9 * prices.shuffle_gb,

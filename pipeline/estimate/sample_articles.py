@@ -135,7 +135,7 @@ def _read_beginning(dump: list[InputFile], sampled: SampledArticles) -> None:
 
 
 def _read_places(dump: list[InputFile], sampled: SampledArticles) -> bool:
-    """Read whole streams at places all over a large multistream dump; False if it is none."""
+    """Read streams all over a large multistream dump; return False for any other dump."""
     total = sum(file.size_bytes for file in dump)
     if total < SMALL_BYTES:
         return False

@@ -1,4 +1,4 @@
-"""An estimate for a person, or as plain values for a program."""
+"""An estimate as lines of text, or as plain values."""
 
 import dataclasses
 import textwrap
@@ -15,28 +15,29 @@ _COLUMNS = ("read", "requests", "CPU time", "shuffle", "output")
 def estimate_lines(found: Estimate, workers: int, requests_per_second: float) -> Iterator[str]:
     """The estimate in lines: volumes, a table of stages, times, dollars, what it stands on."""
     volume, whole = found.volumes, found.total
-    yield f"articles  {volume.articles:,.0f}, by {found.articles.articles:,} of them"
+    yield f"articles  {volume.articles:,.0f}, estimated from {found.articles.articles:,}"
     yield f"wanted    {volume.wanted:,.0f} pages"
     yield f"found     {volume.found:,.0f} of them{_found_by(found)}; {volume.used:,.0f} with text"
     if volume.asked_live:
-        had = f"{volume.found_live:,.0f} are there still, as is assumed"
-        yield f"web       {volume.asked_live:,.0f} pages to ask for, of which {had}"
+        found_live = f"{volume.found_live:,.0f} are assumed to be there still"
+        yield f"web       {volume.asked_live:,.0f} pages to request, of which {found_live}"
     yield f"examples  {volume.examples:,.0f}"
     yield ""
     yield f"{'stage':<9}" + "".join(f"{name:>11}" for name in _COLUMNS)
     for cost in [*found.stages, whole]:
         yield _row(cost)
     yield ""
-    yield f"time: {clock(whole.cpu_seconds / workers)} on {workers} such cores"
+    yield f"time: {clock(whole.cpu_seconds / workers)} on {workers} cores"
     requests = whole.requests - sum(c.requests for c in found.stages if c.stage == "live")
     if requests and requests_per_second:
         seconds = requests / requests_per_second
         yield f"      {clock(seconds)} at {requests_per_second:g} requests per second"
     if found.live_seconds:
-        yield f"      {clock(found.live_seconds)} to ask the web, a host for one page at a time"
+        seconds = found.live_seconds
+        yield f"      {clock(seconds)} to fetch from the web, one page per host at a time"
     yield "dollars: " + ", ".join(f"{name} {paid:,.2f}" for name, paid in found.dollars.items())
     yield ""
-    yield "It stands on these figures; --assume NAME=VALUE sets others:"
+    yield "These figures are assumed; --assume NAME=VALUE changes one:"
     for title, figures in (
         ("rates", found.rates),
         ("assumptions", found.assumptions),
@@ -52,7 +53,7 @@ def _found_by(found: Estimate) -> str:
         return ""
     if crawl and crawl.matches >= MIN_MATCHES:
         return f" by {crawl.matches:,} in {crawl.records:,} records of the crawl"
-    return " by the coverage that is assumed"
+    return " by the assumed coverage"
 
 
 def _row(cost: StageCost) -> str:
@@ -67,7 +68,7 @@ def _row(cost: StageCost) -> str:
 
 
 def _size(count: float) -> str:
-    """Bytes in the unit that suits them; nothing for none."""
+    """Bytes with a unit; an empty string for 0."""
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if count < 999.5 or unit == "TB":
             return f"{count:.3g} {unit}" if count else ""

@@ -19,7 +19,7 @@ from wikisum.pipeline.options import LiveSettings
 Resolver = Callable[[str], Awaitable[list[Address]]]
 
 _MAX_ADDRESSES = 4  # tried of one host
-_MAX_ERROR_BYTES = 64 << 10  # kept of an answer that is no page
+_MAX_ERROR_BYTES = 64 << 10  # kept of a response that is not a page
 _ACCEPTED = (
     (b"Accept", b"text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.1"),
     (b"Accept-Encoding", b"gzip"),
@@ -207,7 +207,7 @@ def _url(target: Target) -> httpcore2.URL:
 
 
 def _check(target: Target, headers: list[tuple[bytes, bytes]], max_bytes: int) -> None:
-    """Raises NotFetched for an answer whose headers say that it is no page, or too large."""
+    """Raise NotFetched for a response that is not a page, or too large, by its headers."""
     by_name: dict[str, Any] = {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in headers}
     mime, _ = content_type(by_name.get("content-type", ""))
     try:

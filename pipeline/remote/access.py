@@ -101,7 +101,7 @@ class Remote:
                 return self._client.size(root + path)
             size = _from_files(lambda: files.size_bytes(root + path))
             if size is None:
-                raise BadAnswer("no_such_file", f"there is no {root}{path}")
+                raise BadAnswer("no_such_file", f"{root}{path} does not exist")
             return size
 
         sizes = self._roots.size_by_path

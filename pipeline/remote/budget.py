@@ -62,7 +62,7 @@ class Budget:
     def _moved(self, data: bytes, least_seconds: float, then_seconds: float) -> tuple[float, bytes]:
         now = self._clock()
         following = _TIME.unpack(data)[0] if len(data) == _TIME.size else now
-        if not following <= now + LONGEST_HOLD_SECONDS:  # the clock was set back, or it is no time
+        if not following <= now + LONGEST_HOLD_SECONDS:  # a clock set back
             following = now
         start = max(following, now + least_seconds)
         return start - now, _TIME.pack(start + then_seconds)

@@ -16,11 +16,11 @@ _WIDTH, _HEIGHT = 480, 150
 _FUNNELS = {
     "articles": "Articles",
     "references": "Wanted pages: each pair of an article and a URL",
-    "pages_from_the_web": "Pages asked of the live web",
+    "pages_from_the_web": "Pages requested from the live web",
     "records_read": "Records of crawl files that were read",
     "records_taken": "Of these",
     "paragraphs_of_pages": "Paragraphs of the pages that were read",
-    "paragraphs_of_articles": "Paragraphs of the articles, once joined",
+    "paragraphs_of_articles": "Paragraphs of the articles, after joining",
 }
 # the kind of dropped rows that are samples of its fates
 _SAMPLED = {
@@ -43,9 +43,9 @@ _SIZES = {
     "rouge1_recall": "ROUGE-1 recall of the lead in the input",
 }
 _HISTOGRAMS = {
-    "lead_words": "Words of the lead",
-    "documents": "Pages an article has",
-    "paragraphs": "Paragraphs an article has",
+    "lead_words": "Words in the lead",
+    "documents": "Pages per article",
+    "paragraphs": "Paragraphs per article",
     "rouge1_recall": "ROUGE-1 recall of the lead in the input",
 }
 
@@ -66,13 +66,13 @@ class Fate(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A bar of a histogram, in the units of its drawing; `told` is what it stands for."""
+    """A bar of a histogram, in the units of its drawing; `label` describes it."""
 
     x: float
     y: float
     width: float
     height: float
-    told: str
+    label: str
 
 
 def html_page(report: dict[str, Any]) -> str:
@@ -89,7 +89,7 @@ def html_page(report: dict[str, Any]) -> str:
     environment.filters["place"] = _place
     environment.filters["figure"] = _figure
     funnels = {n: fates(report["funnel"][n]) for n in _FUNNELS if n in report["funnel"]}
-    paths = {told["name"]: told["path"] for group in report["inputs"].values() for told in group}
+    paths = {file["name"]: file["path"] for group in report["inputs"].values() for file in group}
     return environment.get_template(TEMPLATE).render(
         report=report,
         paper=paper_figures,
@@ -98,8 +98,8 @@ def html_page(report: dict[str, Any]) -> str:
         found=crawled_share(report["funnel"]["references"]),
         sizes={key: label for key, label in _SIZES.items() if _is_there(report["sizes"], key)},
         histograms=[
-            (_HISTOGRAMS[name], max(told["counts"], default=0), bars(told), ticks(told))
-            for name, told in report["histograms"].items()
+            (_HISTOGRAMS[name], max(drawn["counts"], default=0), bars(drawn), ticks(drawn))
+            for name, drawn in report["histograms"].items()
         ],
         drawing=(_WIDTH, _HEIGHT),
         samples=sample_groups(report["dropped"], paths),
@@ -129,10 +129,10 @@ def bars(histogram: dict[str, Any]) -> list[Bar]:
     """The bars of a histogram, the tallest as high as the drawing."""
     counts, step = histogram["counts"], histogram["step"]
     width = _WIDTH / max(len(counts), 1)
-    most = max(counts, default=0) or 1
+    tallest = max(counts, default=0) or 1
     found = []
     for number, count in enumerate(counts):
-        height = round(_HEIGHT * count / most, 2)
+        height = round(_HEIGHT * count / tallest, 2)
         low, high = _figure(number * step), _figure((number + 1) * step)
         span = f"{low} and more" if number == len(counts) - 1 else f"{low} to under {high}"
         x, y = round(number * width, 2), round(_HEIGHT - height, 2)
@@ -141,7 +141,7 @@ def bars(histogram: dict[str, Any]) -> list[Bar]:
 
 
 def ticks(histogram: dict[str, Any]) -> list[tuple[float, str]]:
-    """(place in the drawing, value) of about five marks under a histogram."""
+    """(x in the drawing, value) of about five marks under a histogram."""
     count = len(histogram["counts"])
     every = max(1, round(count / 5))
     return [

@@ -1,4 +1,4 @@
-"""A few of the dropped rows of every reason, for a person to look at."""
+"""A few of the dropped rows of every reason, as examples for the report."""
 
 import os
 from collections.abc import Iterable

@@ -37,7 +37,7 @@ def _sum_over_sources(values: dict[str, Values], unit: str) -> Values:
 
 
 def size_percentiles(values: dict[str, Values]) -> dict[str, Any]:
-    """Percentiles of each size (Liu et al. 2018, table 2), and means; nothing of no example."""
+    """Percentiles (Liu et al. 2018, table 2) and mean of each size; empty without examples."""
     described: dict[str, Any] = {}
     for name, column in values.items():
         if len(column):

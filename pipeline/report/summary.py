@@ -17,15 +17,15 @@ def summary_lines(manifest: dict[str, Any], out: str) -> list[str]:
             lines.append(f"  {count:>10,}  {_words(reason)}")
     rows = {
         split: sum(
-            told["rows"]
-            for path, told in manifest["files"].items()
+            file["rows"]
+            for path, file in manifest["files"].items()
             if path.startswith(f"examples/{split}-")
         )
         for split in SPLITS
     }
     lines.append("examples: " + ", ".join(f"{n:,} {split}" for split, n in rows.items()))
     lines.append(f"time: {clock(sum(manifest['seconds'].values()))}")
-    lines.append(f"look next: {out}/README.md, {out}/{PAGE}, wikisum validate {out}")
+    lines.append(f"next: see {out}/README.md, {out}/{PAGE}, wikisum validate {out}")
     return lines
 
 

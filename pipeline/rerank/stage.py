@@ -85,9 +85,9 @@ def _place(folder: str) -> str:
 
 
 def _take_run(workspace: Workspace, run: str, device: str) -> str:
-    """Copy the learned ranker to where workers find it; 16 hex digits that stand for it.
+    """Copy the learned ranker to where workers find it; return a hash of it, 16 hex digits.
 
-    Raises FileNotFoundError or ValueError if there is none in `run`.
+    Raises FileNotFoundError or ValueError if `run` is not the folder of a ranker.
     """
     from wikisum.ranker.learned.score import Scorer
 

@@ -81,7 +81,7 @@ def read_queries(
     do = ReadQueries(job.writer(QUERIES, len(tasks)), settings.queries)
     result = run_parts(job, run, tasks, do)
     if not result.counts.get("queries_out"):
-        raise JobFailed("there is no title to search for")
+        raise JobFailed("no title has a word to search for")
     return result
 
 

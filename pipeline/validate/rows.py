@@ -17,23 +17,23 @@ def row_faults(
     if not row["lead"].strip():
         yield "lead: is empty"
     if not paragraphs or not documents:
-        yield "paragraphs: there are none"
+        yield "paragraphs: none"
     urls = [d["url"] for d in documents]
     if len(set(urls)) != len(urls):
-        yield "documents: a URL stands twice"
+        yield "documents: a URL occurs twice"
     for document in documents:
         if document["source"] not in SOURCES:
-            yield f"documents: {document['source']!r} is no source"
+            yield f"documents: {document['source']!r} is not a source"
     for number, paragraph in enumerate(paragraphs):
         if not 0 <= paragraph["document"] < len(documents):
-            yield f"paragraphs: {number} is of document {paragraph['document']}, which is not there"
+            yield f"paragraphs: {number} is of document {paragraph['document']} of {len(documents)}"
     scores = [p["score"] for p in paragraphs]
     if any(a < b for a, b in pairwise(scores)):
         yield "paragraphs: not best first"
     bigrams = lead_bigrams(row["lead"])
     for number, paragraph in enumerate(paragraphs):
         if paragraph_clone_score(terms(paragraph["text"]), bigrams) > clone_threshold:
-            yield f"paragraphs: {number} holds the lead"
+            yield f"paragraphs: {number} contains the lead"
     for name in ("similarity_graph", "discourse_graph"):
         if row[name] is not None:
             yield from _graph_faults(name, row[name], len(paragraphs))
@@ -48,16 +48,16 @@ def _graph_faults(name: str, graph: dict[str, list], size: int) -> Iterator[str]
         if not 0 <= source < target < size:
             yield f"{name}: edge {source}-{target} is out of order or bounds ({size} paragraphs)"
     if len(set(edges)) != len(edges):
-        yield f"{name}: an edge stands twice"
+        yield f"{name}: an edge occurs twice"
     if any(not weight > 0 for weight in graph["weight"]):
-        yield f"{name}: a weight is not over 0"
+        yield f"{name}: a weight is not positive"
 
 
 def _id_faults(row: dict[str, Any], vocab_size: int | None) -> Iterator[str]:
     if row["paragraph_ids"] is None:
         return
     if len(row["paragraph_ids"]) != len(row["paragraphs"]):
-        yield "ids: not one list a paragraph"
+        yield "ids: not one list per paragraph"
     for ids in [row["title_ids"], row["lead_ids"], *row["paragraph_ids"]]:
         if vocab_size is not None and ids and max(ids) >= vocab_size:
             yield f"ids: {max(ids)} is not in the vocabulary of {vocab_size}"

@@ -164,7 +164,7 @@ def test_bars_are_as_high_as_their_counts():
     found = bars({"step": 10.0, "counts": [1, 4, 2]})
     assert [bar.height for bar in found] == [37.5, 150.0, 75.0]
     assert [bar.y + bar.height for bar in found] == [150.0] * 3
-    assert [bar.told for bar in found] == [
+    assert [bar.label for bar in found] == [
         "0 to under 10: 1",
         "10 to under 20: 4",
         "20 and more: 2",

@@ -1,0 +1,36 @@
+import io
+
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.engine.stage import Output, Stage, StageRun
+from wikisum.pipeline.engine.workspace import StageResult, Workspace
+
+STAGE = Stage("toy", "toys", (Output("toys/toys-"),), {"too_old": "The toy is too old."})
+
+
+def test_a_forgotten_stage_leaves_no_file_and_no_record(tmp_path):
+    workspace = Workspace(str(tmp_path))
+    job = Job(workspace, io.StringIO())
+    paths = ["toys/toys-0.parquet", "dropped/dropped-toy-0.parquet", "dropped/dropped-toybox-0"]
+    for path in paths:
+        files.write_bytes(workspace.path(path), b"")
+    workspace.finish(StageResult("toy", "f", [], {}, {}, 0.0))
+    job.forget(STAGE)
+    assert [p for p in paths if files.exists(workspace.path(p))] == ["dropped/dropped-toybox-0"]
+    assert workspace.finished("toy") is None
+
+
+def test_only_workers_on_this_machine_report_progress(tmp_path):
+    workspace = Workspace(str(tmp_path))
+    assert Job(workspace, io.StringIO()).progress_folder == str(tmp_path / ".work" / "progress")
+    assert Job(workspace, io.StringIO(), beam_flags=("--runner=X",)).progress_folder is None
+    assert Job(Workspace("gs://bucket/out"), io.StringIO()).progress_folder is None
+
+
+def test_a_stage_names_its_files_and_its_runs():
+    assert STAGE.prefixes == ("toys/toys-", "dropped/dropped-toy-")
+    assert STAGE.outputs[0].folder == "toys"
+    assert Output(".work/toys/").is_internal
+    run = StageRun(STAGE, {"before": "x"}, 1)
+    assert run.fingerprint == StageRun(STAGE, {"before": "x"}, 5, extra={"a": 1}).fingerprint
+    assert run.fingerprint != StageRun(STAGE, {"before": "y"}, 1).fingerprint
