@@ -68,6 +68,7 @@ def store(root: Path) -> Iterator[str]:
         thread.join()
 
 
+@pytest.mark.slow
 def test_a_crawl_on_s3_and_inputs_on_s3(tmp_path, monkeypatch, capsys):
     bucket = tmp_path / "bucket"
     bucket.mkdir()

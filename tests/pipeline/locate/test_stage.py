@@ -164,6 +164,7 @@ def test_a_rerun_asks_for_nothing(articles, files, out, tmp_path):
         assert crawl.asked == []
 
 
+@pytest.mark.slow
 def test_what_failed_is_retried_and_ends_in_the_same_bytes(articles, files, out, tmp_path):
     lay_out(tmp_path / "root", files, block_lines=7)
     with served(tmp_path / "root") as crawl:

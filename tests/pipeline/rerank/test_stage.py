@@ -119,6 +119,7 @@ def test_the_learned_ranker_orders_by_its_scores(data, run, ranked):
     assert (ranked / "vocab" / "wikisum.model").read_bytes() == (run / "vocab.model").read_bytes()
 
 
+@pytest.mark.slow
 def test_two_workers_write_the_same_bytes(data, run, ranked, tmp_path):
     flags = ["--model", run, "--max-paragraphs", 3, "--device", "cpu", "--workers", 2]
     done = command("rank", "--data", data, "--out", tmp_path / "o", *flags)
@@ -126,6 +127,7 @@ def test_two_workers_write_the_same_bytes(data, run, ranked, tmp_path):
     assert digests(tmp_path / "o") == digests(ranked)
 
 
+@pytest.mark.slow
 def test_the_model_is_loaded_once_for_all_shards_and_texts_do_as_well_as_ids(
     data, run, ranked, tmp_path, monkeypatch
 ):
