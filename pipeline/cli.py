@@ -24,7 +24,7 @@ examples:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from wikisum.pipeline.commands import build, evaluate, live, ranker, search, stages
+    from wikisum.pipeline.commands import build, doctor, evaluate, live, ranker, search, stages
 
     parser = Parser(prog="wikisum", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"wikisum {__version__}")
@@ -32,6 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.section("dataset")
     build.add_commands(commands)
     stages.add_checks(commands)
+    doctor.add_commands(commands)
     commands.section("stages of a build, one by one")
     stages.add_stages(commands)
     commands.section("pages from elsewhere")

@@ -531,3 +531,32 @@ def test_an_interrupt_leaves_at_once_with_a_line(tmp_path):
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130
     assert told.strip().splitlines()[-1].endswith("run the same command to resume")
+
+
+def test_a_finished_dataset_stays_finished(built, tmp_path):
+    """What `search` and `live` write is added to it."""
+    out = tmp_path / "out"
+    shutil.copytree(built, out, copy_function=shutil.copy2)
+    flags = dict(zip(SAMPLE[1::2], SAMPLE[2::2], strict=True))
+    assert main(["search", "--warcs", flags["--warcs"], "--out", str(out), "--workers", "1"]) == 0
+    assert (
+        "search/results-00000-of-00001.jsonl"
+        in json.loads((out / "manifest.json").read_text())["files"]
+    )
+    assert main(["validate", str(out)]) == 0
+    (tmp_path / "urls.txt").write_text("http://127.0.0.1:9/x\n")
+    words = ["--urls", str(tmp_path / "urls.txt"), "--contact", "you@host.example"]
+    assert main(["live", *words, "--out", str(out)]) == 0
+    assert main(["validate", str(out)]) == 0
+
+
+def test_folders_are_named_the_same_way_everywhere(built, tmp_path, capsys):
+    assert main(["validate", "--data", str(built)]) == 0
+    assert main(["report", str(built)]) == main(["report", "--out", str(built)]) == 0
+    for words in ([str(built)], ["--data", str(built)]):
+        ranked = tmp_path / str(len(words))
+        method = ["--method", "identity", "--out", str(ranked), "--workers", "1"]
+        assert main(["rank", *words, *method]) == 0
+        capsys.readouterr()
+        assert main(["evaluate", "ranking", *words, "--methods", "identity"]) == 0
+        assert "| identity |" in capsys.readouterr().out

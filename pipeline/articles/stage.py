@@ -7,6 +7,7 @@ from wikisum.crawl.wikipedia.dump import dump_language, open_dump
 from wikisum.pipeline import reasons
 from wikisum.pipeline.articles.dump import ReadDump, is_index, plan_parts
 from wikisum.pipeline.articles.original import ReadWikisum, is_original, pair_files
+from wikisum.pipeline.articles.titles import missing_titles
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.job import Job
@@ -108,4 +109,6 @@ def read_articles(
             f"no article was found in {', '.join(f.path for f in dump)}: "
             f"{', '.join(losses) or 'none was selected'} (see {job.workspace.path('dropped')})"
         )
+    if articles.titles and (missing := missing_titles(job.workspace, result, articles.titles)):
+        job.to.write(f"{'':<9} {missing}\n")
     return result

@@ -71,6 +71,17 @@ def _missing(out: str, stage: str) -> str:
     return f"{out} has no finished {stage}: run `wikisum {command}` first"
 
 
+def refresh_manifest(job: "Job") -> None:
+    """Add what a command wrote beside a finished dataset to its manifest, report and card."""
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline.engine import files
+    from wikisum.pipeline.engine.workspace import MANIFEST
+
+    workspace = job.workspace
+    if files.exists(workspace.path(MANIFEST)) and workspace.finished("tokenize"):
+        flow.finish(job, flow.finished_stages(job))
+
+
 class open_job:
     """The locked output folder and how to run in it, as a context.
 

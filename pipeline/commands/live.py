@@ -6,7 +6,7 @@ import sys
 
 from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.flags import add_settings, given, settings_of
-from wikisum.pipeline.commands.job import check_out, done_stage, open_job
+from wikisum.pipeline.commands.job import check_out, done_stage, open_job, refresh_manifest
 from wikisum.pipeline.commands.settings import add_retry_flag, input_file
 from wikisum.pipeline.options import LiveSettings, RemoteSettings
 
@@ -37,6 +37,7 @@ def live(args: argparse.Namespace, beam_flags: list[str]) -> int:
             wanted = done_stage(job, "wanted")
             documents = [r for s in ("fetch", "scan") if (r := job.workspace.finished(s))]
             found = flow.fetch_missing(job, settings, wanted, documents, retry)
+        refresh_manifest(job)
         for file in flow.segments(job, found):
             sys.stdout.write(f"{file.path}\n")
         if found.counts.get("dropped_private_address") and not settings.allow_private:

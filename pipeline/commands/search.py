@@ -6,7 +6,7 @@ import sys
 
 from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.flags import add_settings, settings_of
-from wikisum.pipeline.commands.job import add_job_flags, done_stage, open_job
+from wikisum.pipeline.commands.job import add_job_flags, done_stage, open_job, refresh_manifest
 from wikisum.pipeline.commands.settings import (
     WARCS_HELP,
     add_server_flags,
@@ -39,6 +39,7 @@ def search(args: argparse.Namespace, beam_flags: list[str]) -> int:
             settings = dataclasses.replace(settings, language=language)
         access = access_of(job, remote)
         found = flow.search(job, settings, access, warcs, titles, articles)
+        refresh_manifest(job)
         for path in found.paths("search/"):
             sys.stdout.write(f"{job.workspace.path(path)}\n")
     return DONE

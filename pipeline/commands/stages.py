@@ -141,7 +141,6 @@ def report(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
     args.out = dataset_of(args, "out")
     with open_job(args, beam_flags, "tokenize") as job:
-        done_stage(job, "tokenize")
         manifest = flow.finish(job, flow.finished_stages(job))
         summary.write_summary(manifest, job.workspace.out, sys.stdout)
     return DONE

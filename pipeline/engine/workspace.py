@@ -22,6 +22,8 @@ from wikisum.pipeline.errors import JobFailed
 
 WORK = ".work"
 MANIFEST = "manifest.json"
+# Stages of `wikisum search`: their files stand beside a dataset, which stays finished.
+SIDE_STAGES = ("queries", "index", "statistics", "candidates", "merge", "search")
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,8 @@ class Workspace:
 
     def begin(self, stage: str, key: str, outputs: tuple[str, ...], part_count: int) -> list[int]:
         """Delete what other settings left behind; return the parts that are still to do."""
-        files.delete(self.path(MANIFEST))
+        if stage.partition("-")[0] not in SIDE_STAGES:
+            files.delete(self.path(MANIFEST))
         files.delete(self.work(f"{stage}.json"))
         parts = self.parts(stage, key)
         done = parts.load(part_count)

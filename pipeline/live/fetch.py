@@ -20,7 +20,7 @@ from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.shards import open_shard
-from wikisum.pipeline.engine.workspace import MANIFEST, StageResult, fingerprint
+from wikisum.pipeline.engine.workspace import StageResult, fingerprint
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.live.client import Resolver, WebClient, resolve
 from wikisum.pipeline.live.fetcher import FETCHED, Fetcher, LivePage
@@ -192,7 +192,6 @@ def _record(
 ) -> StageResult:
     """Write the dropped rows; write and return the result of the stage."""
     workspace = job.workspace
-    before = workspace.finished(STAGE)
     counts = Counter({FETCHED: fetched_count} if fetched_count else {})
     counts.update(f"dropped_{row.reason}" for row in dropped)
     with open_shard(workspace.out, DROPPED_FILE, DROPPED, {}) as writer:
@@ -203,7 +202,5 @@ def _record(
     extra = {"settings": asdict(settings), "inputs": {}, "origin": {}}
     written = [*made, *([writer.file] if writer.file else [])]
     result = StageResult(STAGE, key, written, dict(sorted(counts.items())), extra, seconds)
-    if before is None or before.files != written:
-        files.delete(workspace.path(MANIFEST))
     workspace.finish(result)
     return result

@@ -7,7 +7,7 @@ import pytest
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import AtomicFile
 from wikisum.pipeline.engine.shards import ShardFile
-from wikisum.pipeline.engine.workspace import PartResult, StageResult, Workspace
+from wikisum.pipeline.engine.workspace import MANIFEST, PartResult, StageResult, Workspace
 
 
 def write(out: str, path: str, data: bytes) -> ShardFile:
@@ -63,6 +63,17 @@ def test_a_stage_without_a_file_is_not_finished(out):
     assert workspace.finished("fetch") is None
     Path(out, "b", "b-2").unlink()
     assert workspace.finished("scan", "key") is None
+
+
+def test_stages_of_a_search_leave_a_dataset_finished(out):
+    workspace, _ = parts_of(out, 1)
+    manifest = workspace.path(MANIFEST)
+    files.write_bytes(manifest, b"{}")
+    for stage in ("queries", "index", "statistics", "candidates", "merge-2", "search"):
+        workspace.begin(stage, "key", (f".work/{stage}-",), 1)
+        assert files.exists(manifest)
+    workspace.begin("live-scan", "key", ("documents/documents-live-",), 1)
+    assert not files.exists(manifest)
 
 
 @pytest.mark.parametrize("out", ["remote"], indirect=True)

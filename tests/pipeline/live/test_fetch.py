@@ -226,14 +226,14 @@ def test_a_full_disk_is_told_in_one_line(tmp_path, server, monkeypatch, capfd):
     assert "No space left on device" in capfd.readouterr().err.splitlines()[-1]
 
 
-def test_a_rerun_without_anything_new_keeps_the_manifest(tmp_path, server):
+def test_a_finished_dataset_stays_finished(tmp_path, server):
     fetch(tmp_path, [f"{server.url}/good"])
     manifest = tmp_path / "out" / "manifest.json"
     manifest.write_text("{}")
     fetch(tmp_path, [f"{server.url}/good"])
     assert manifest.exists()
     fetch(tmp_path, [f"{server.url}/good", f"{server.url}/gone"])
-    assert not manifest.exists()
+    assert manifest.exists()
 
 
 def test_segments_are_cut_by_size(tmp_path, server):
