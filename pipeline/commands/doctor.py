@@ -6,6 +6,7 @@ import platform
 import resource
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -121,9 +122,9 @@ def _build(args: argparse.Namespace) -> Iterator[Finding]:
     for flag in ("articles", "urls", "search_results", "warcs"):
         name = f"--{flag.replace('_', '-')}"
         for path in getattr(args, flag):
-            yield _checked(name, path, lambda p=path, n=name: flags.input_files(n, [p]))
+            yield _checked(name, path, partial(flags.input_files, name, [path]))
     if args.out is not None:
-        yield _checked("--out", args.out, lambda: check_out(args.out))
+        yield _checked("--out", args.out, partial(check_out, args.out))
         folder = existing_folder(args.out) if "://" not in args.out else None
         if folder is not None and not os.access(folder, os.W_OK):
             yield Finding("--out", f"{folder} cannot be written to", "name another folder")

@@ -1,0 +1,31 @@
+import pytest
+
+from wikisum.pipeline.commands.train import _config
+
+
+def test_a_file_of_settings_is_toml_or_json(tmp_path):
+    toml, json = tmp_path / "a.toml", tmp_path / "a.json"
+    toml.write_text("steps = 3\n[model]\nwidth = 8\n")
+    json.write_text('{"train": {"steps": 3}, "data": "folder"}')
+    assert _config(toml) == {"steps": 3, "width": 8}
+    assert _config(json) == {"steps": 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.json", '{"steps": 3,\n "width": }', r"a\.json: .*line 2 column 11"),
+        ("a.toml", "steps = 3\nwidth = = 8", r"a\.toml: .*line 2"),
+        ("a.json", "[1]", r"a\.json must hold an object of settings"),
+    ],
+)
+def test_a_wrong_file_is_named_with_its_line(tmp_path, name, text, message):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        _config(path)
+
+
+def test_a_missing_file_is_reported_in_words(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"--config: there is no file .*none\.toml"):
+        _config(tmp_path / "none.toml")
