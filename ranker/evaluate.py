@@ -131,7 +131,7 @@ def evaluate_ranking(
         if method not in METHODS:
             raise ValueError(f"no ranking method {method!r}: one of {', '.join(METHODS)}")
     if limit is not None and limit < 1:
-        raise ValueError(f"--limit must be over 0, not {limit}")
+        raise ValueError(f"--limit must be at least 1, not {limit}")
     groups = row_groups(split_shards(data, split))
     scorer = _scorer(run, device) if run is not None else None
     total = min(sum(group.rows for group in groups), limit or 1 << 62)

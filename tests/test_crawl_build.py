@@ -120,12 +120,12 @@ def test_a_server_that_does_not_answer_ends_the_scan_in_a_line(root, tmp_path, c
 
 
 def test_files_of_another_kind_are_told(tmp_path, capfd):
-    """Search results and a crawl file that are none: named once each, not only dropped."""
+    """Malformed search results and crawl files are named once each, not only dropped."""
     wrong = tmp_path / "wrong.txt"
     wrong.write_text("a line of text\n" * 3)
     same = ["--workers", "1", "--out", str(tmp_path / "out")]
     assert main(["articles", *ARTICLES, *same]) == 0
     assert main(["scan", "--warcs", str(wrong), "--search-results", str(wrong), *same]) == 0
     told = capfd.readouterr().err
-    assert "3 lines of the search results are none (see dropped/)" in told
-    assert "crawl files that are none: 1 (see dropped/)" in told
+    assert "3 malformed lines in the search results (see dropped/)" in told
+    assert "1 files are not WARC, ARC or WET (see dropped/)" in told

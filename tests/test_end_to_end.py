@@ -437,7 +437,7 @@ def test_validate_tells_how_far_it_is(built, monkeypatch):
             "--clone-threshold must be",
         ),
         ([*SAMPLE, "--out", "x", "--workers", "0"], 2, "--workers must be at least 1"),
-        ([*SAMPLE, "--out", "x", "--vocab", __file__], 2, "is no SentencePiece model"),
+        ([*SAMPLE, "--out", "x", "--vocab", __file__], 2, "is not a SentencePiece model"),
         ([*SAMPLE, "--out", "x", "--", "--no_such_flag=1"], 2, "Beam has no flag"),
         ([*SAMPLE[:2], "no.xml", *SAMPLE[3:], "--out", "x"], 2, "--articles: no such file: no.xml"),
         ([*SAMPLE[:2], "/", *SAMPLE[3:], "--out", "x"], 2, "is a folder"),

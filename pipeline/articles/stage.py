@@ -110,5 +110,5 @@ def read_articles(
             f"{', '.join(losses) or 'none was selected'} (see {job.workspace.path('dropped')})"
         )
     if articles.titles and (missing := missing_titles(job.workspace, result, articles.titles)):
-        job.to.write(f"{'':<9} {missing}\n")
+        job.note(missing)
     return result

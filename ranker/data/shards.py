@@ -57,7 +57,7 @@ def split_shards(data: str, split: str) -> list[Shard]:
         if names:
             return [Shard(filesystem, name) for name in names]
     if filesystem.get_file_info(root).type != fs.FileType.Directory:
-        raise FileNotFoundError(f"no such folder: {data}")
+        raise FileNotFoundError(f"there is no directory {data}")
     raise FileNotFoundError(f"no {split} shard ({split}-*.parquet) in {data} or {data}/examples")
 
 
@@ -78,11 +78,11 @@ def find_vocab(data: str) -> bytes:
 
 
 def open_shard(shard: Shard) -> pq.ParquetFile:
-    """The shard, to read; a context manager. Raises ValueError if it is no Parquet file."""
+    """The shard, to read; a context manager. Raises ValueError if it is not a Parquet file."""
     try:
         return pq.ParquetFile(shard.path, filesystem=shard.filesystem)
     except pa.ArrowInvalid as error:
-        raise ValueError(f"{shard} is no Parquet file") from error
+        raise ValueError(f"{shard} is not a Parquet file") from error
 
 
 def row_groups(shards: Sequence[Shard]) -> list[RowGroup]:

@@ -46,12 +46,12 @@ def train_vocab(texts: Iterator[str], vocab_size: int, model_type: str = "unigra
 
 
 def load_model(model: bytes, name: str) -> sentencepiece.SentencePieceProcessor:
-    """The model, ready. Raises ValueError if it is no SentencePiece model of 65,536 ids or less."""
+    """Return the model. Raises ValueError for another file, or one with more than 65,536 ids."""
     processor = sentencepiece.SentencePieceProcessor()
     try:
         processor.LoadFromSerializedProto(model)
     except RuntimeError as error:
-        raise ValueError(f"{name} is no SentencePiece model") from error
+        raise ValueError(f"{name} is not a SentencePiece model") from error
     if processor.get_piece_size() > 1 << 16:
         raise ValueError(f"{name}: {processor.get_piece_size()} subwords do not fit 16 bits")
     return processor

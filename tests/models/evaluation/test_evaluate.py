@@ -233,7 +233,7 @@ def test_stems_are_a_choice_and_are_told(tmp_path, capsys):
         (GOOD, ["no.jsonl"], 2, "No such file or directory: 'no.jsonl'"),
         (GOOD, ["--baselines", "best"], 2, "--baselines: no 'best'"),
         (GOOD, ["--samples", "0"], 2, "--samples must be at least 1"),
-        (GOOD, ["--data", "nowhere"], 2, "no such folder: nowhere"),
+        (GOOD, ["--data", "nowhere"], 2, "there is no directory nowhere"),
         (GOOD, ["--out", __file__], 2, "is not a directory"),
         (GOOD, ["--sample", "5"], 2, "no flag --sample; did you mean --samples?"),
         ([], [], 1, "holds no summary"),

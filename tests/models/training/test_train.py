@@ -440,7 +440,7 @@ def free_port():
     [
         (["--preset", "huge"], 2, "--preset"),
         (["--dropout", "2"], 2, "--dropout"),
-        (["--data", "nowhere"], 2, "no such folder: nowhere"),
+        (["--data", "nowhere"], 2, "there is no directory nowhere"),
         (["--config", "nowhere.toml"], 2, "nowhere.toml"),
         (["--device", "tpu"], 2, "tpu"),
         (["--dropuot", "0.1"], 2, "--dropuot"),

@@ -41,7 +41,7 @@ def test_shards_are_found_in_a_build_and_in_its_folder_of_examples(tmp_path, pre
 def test_a_folder_without_shards_is_told_apart_from_none(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no train shard \(train-\*.parquet\) in /"):
         split_shards(str(tmp_path), "train")
-    with pytest.raises(FileNotFoundError, match="no such folder: nowhere"):
+    with pytest.raises(FileNotFoundError, match="there is no directory nowhere"):
         split_shards("nowhere", "train")
     with pytest.raises(ValueError, match=r"no filesystem for ftp://a/b"):
         split_shards("ftp://a/b", "train")
@@ -86,7 +86,7 @@ def test_a_shard_goes_to_another_process(tmp_path):
 
 def test_a_file_that_is_no_parquet_is_named(tmp_path):
     (tmp_path / "train-0.parquet").write_bytes(b"text")
-    with pytest.raises(ValueError, match=r"train-0\.parquet is no Parquet file"):
+    with pytest.raises(ValueError, match=r"train-0\.parquet is not a Parquet file"):
         row_groups(split_shards(str(tmp_path), "train"))
 
 

@@ -23,5 +23,5 @@ def test_small_text_gives_a_small_vocabulary_and_the_same_one_again():
 def test_no_text_and_no_model_are_told_in_words():
     with pytest.raises(ValueError, match="no vocabulary could be trained"):
         train_vocab(iter([]), 100)
-    with pytest.raises(ValueError, match=r"x\.model is no SentencePiece model"):
+    with pytest.raises(ValueError, match=r"x\.model is not a SentencePiece model"):
         load_model(b"garbage", "x.model")

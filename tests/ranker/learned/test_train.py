@@ -188,7 +188,7 @@ def test_the_best_model_scores_as_it_did_in_training(data, whole_run):
 @pytest.mark.parametrize(
     ("flags", "code", "message"),
     [
-        (["--data", "nowhere"], 2, "no such folder: nowhere"),
+        (["--data", "nowhere"], 2, "there is no directory nowhere"),
         (["--preset", "huge"], 2, "--preset: invalid choice: 'huge'"),
         (["--steps", 0], 2, "--steps must be greater than 0, not 0"),
         (["--dropout", 1], 2, "--dropout must be at least 0 and below 1, not 1.0"),
