@@ -444,6 +444,9 @@ def free_port():
         (["--config", "nowhere.toml"], 2, "nowhere.toml"),
         (["--device", "tpu"], 2, "tpu"),
         (["--dropuot", "0.1"], 2, "--dropuot"),
+        (["--pooling-heads", "0"], 2, "--pooling-heads must be over 0, not 0"),
+        (["--pooling-heads", "-1"], 2, "--pooling-heads must be over 0, not -1"),
+        (["--pooling-heads", "5"], 2, "--width 96 does not divide into 5 pooling heads"),
     ],
 )
 def test_a_wrong_call_is_one_line(words, code, message, topics, tmp_path, capsys):

@@ -1,13 +1,12 @@
 import pytest
 
 from wikisum.pipeline.cli import main
-from wikisum.pipeline.commands import summarize
 from wikisum.pipeline.commands.summarize import _default_checkpoint
 
 
 def test_a_run_without_validations_gives_its_last_weights(tmp_path, capsys):
     assert _default_checkpoint(tmp_path) == "best"  # not a run: `best` reports what is missing
-    (tmp_path / "last.pt").write_bytes(b"")
+    (tmp_path / "last.safetensors").write_bytes(b"")
     assert _default_checkpoint(tmp_path) == "last"
     assert "has no validated checkpoint: using the last weights" in capsys.readouterr().err
 
@@ -26,7 +25,3 @@ def test_a_run_without_validations_gives_its_last_weights(tmp_path, capsys):
 def test_flags_that_do_not_go_together(words, message, capsys):
     assert main(["summarize", "--run", "run", *words]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_without_a_graph_none_is_made():
-    assert summarize._edges("none", []) is None

@@ -1,5 +1,6 @@
 import pytest
 
+from wikisum.pipeline.cli import main
 from wikisum.pipeline.commands.train import _config
 
 
@@ -7,8 +8,8 @@ def test_a_file_of_settings_is_toml_or_json(tmp_path):
     toml, json = tmp_path / "a.toml", tmp_path / "a.json"
     toml.write_text("steps = 3\n[model]\nwidth = 8\n")
     json.write_text('{"train": {"steps": 3}, "data": "folder"}')
-    assert _config(toml) == {"steps": 3, "width": 8}
-    assert _config(json) == {"steps": 3}
+    assert _config(toml, "ht") == {"steps": 3, "width": 8}
+    assert _config(json, "ht") == {"steps": 3}
 
 
 @pytest.mark.parametrize(
@@ -23,9 +24,24 @@ def test_a_wrong_file_is_named_with_its_line(tmp_path, name, text, message):
     path = tmp_path / name
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
-        _config(path)
+        _config(path, "ht")
 
 
 def test_a_missing_file_is_reported_in_words(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"--config: there is no file .*none\.toml"):
-        _config(tmp_path / "none.toml")
+        _config(tmp_path / "none.toml", "ht")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--stpes", "5"], "no flag --stpes; did you mean --steps?"),
+        (["--steps", "many"], "--steps must be a whole number, not 'many'"),
+    ],
+)
+def test_wrong_settings_are_refused_before_anything_is_written(words, message, tmp_path, capsys):
+    run = tmp_path / "run"
+    call = ["train", "summarizer", "--preset", "tiny", "--data", "data", "--out", str(run)]
+    assert main([*call, *words]) == 2
+    assert message in capsys.readouterr().err
+    assert not run.exists()

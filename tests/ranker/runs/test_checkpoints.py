@@ -91,7 +91,7 @@ def test_a_file_that_is_no_vocabulary_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such vocabulary"):
         load_vocab(tmp_path / "vocab.model")
     (tmp_path / "vocab.model").write_bytes(b"text")
-    with pytest.raises(ValueError, match=r"vocab\.model is no SentencePiece model"):
+    with pytest.raises(ValueError, match=r"vocab\.model is not a SentencePiece model"):
         load_vocab(tmp_path / "vocab.model")
 
 
