@@ -108,6 +108,6 @@ def test_what_nothing_opens_is_told_at_once(tmp_path, monkeypatch, capsys):
     assert not (tmp_path / "out").exists()
     (tmp_path / "file").write_text("")
     assert main(["articles", *articles, "--out", str(tmp_path / "file")]) == 2
-    assert "is not a directory" in capsys.readouterr().err
+    assert "file is not a directory" in capsys.readouterr().err
     assert main(["validate", "s3://b/x"]) == 2
     assert "wikisum[aws]" in capsys.readouterr().err
