@@ -6,7 +6,7 @@ experts are applied by one grouped matrix product per linear layer.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -65,29 +65,22 @@ class Experts(nn.Module):
     def forward(self, x_NW: Tensor, layout: Layout | None = None) -> tuple[Tensor, Gates]:
         """[N, W] the weighted outputs of each token's experts, and how they were chosen."""
         gates = self.gates(x_NW)
-        order = gates.expert_NA.flatten().argsort(stable=True)  # of all N * A visits
-        counts_E = torch.bincount(gates.expert_NA.flatten(), minlength=len(self.widen))
-        end_E = counts_E.cumsum(0).int()
         dtype = _product_dtype(x_NW)
-        sorted_VW = x_NW.to(dtype).index_select(0, order // self.active)
-        hidden = F.grouped_mm(sorted_VW, self.widen.to(dtype), offs=end_E).relu_()
-        out_VW = F.grouped_mm(hidden, self.narrow.to(dtype), offs=end_E)
-        back = torch.empty_like(order)
-        back[order] = torch.arange(len(order), device=order.device)
-        by_token_NAW = out_VW.index_select(0, back).view(*gates.expert_NA.shape, -1)
         weight_NA = (gates.weight_NA * self.scale).to(dtype)
-        mixed_NW: Tensor = torch.einsum("naw,na->nw", by_token_NAW, weight_NA)
+        matrices = self.widen.to(dtype), self.narrow.to(dtype)
+        mixed_NW: Tensor = _Products.apply(x_NW.to(dtype), weight_NA, gates.expert_NA, *matrices)  # type: ignore[no-untyped-call]
         return mixed_NW, gates
 
     def gates(self, x_NW: Tensor) -> Gates:
         """Noisy top-k gating (equations 3 to 5); the noise is for training alone."""
         with torch.autocast(x_NW.device.type, enabled=False):
             x_NW = x_NW.float()
-            clean_NE = F.linear(x_NW, self.gate.weight.float())
             if not self.training:
-                best_NA, expert_NA = clean_NE.topk(self.active)
+                best_NA, expert_NA = F.linear(x_NW, self.gate.weight.float()).topk(self.active)
                 return self._gates(best_NA, expert_NA, None)
-            deviation_NE = F.softplus(F.linear(x_NW, self.noise.weight.float())) + NOISE_FLOOR
+            both = torch.cat([self.gate.weight, self.noise.weight]).float()
+            clean_NE, rough_NE = F.linear(x_NW, both).chunk(2, 1)
+            deviation_NE = F.softplus(rough_NE) + NOISE_FLOOR
             noisy_NE = clean_NE + torch.randn_like(clean_NE) * deviation_NE
             more = min(self.active + 1, noisy_NE.shape[1])
             best_NX, expert_NX = noisy_NE.topk(more)
@@ -111,6 +104,59 @@ class Experts(nn.Module):
     def step(self, x_BKW: Tensor, cache: Cache) -> Tensor:
         """[B, K, W] the output for one more token of each hypothesis."""
         return self(x_BKW.flatten(0, 1))[0].view_as(x_BKW)  # type: ignore[no-any-return]
+
+
+class _Products(torch.autograd.Function):
+    """The weighted sum of the outputs of each token's experts, by grouped matrix products.
+
+    Letters: X visits, N * A of them; visit n * A + a is that of token n to its expert a. Sorted
+    visits are those of the first expert, then those of the second, and so on. The backward pass
+    is written out because it then reuses its large buffers: page faults of fresh ones would cost
+    a processor as much as a third of the products.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, x_NW: Tensor, weight_NA: Tensor, expert_NA: Tensor, widen: Tensor, narrow: Tensor
+    ) -> Tensor:
+        active = expert_NA.shape[1]
+        visit_X = expert_NA.flatten().argsort(stable=True)
+        rank_X = torch.empty_like(visit_X)  # of each visit among the sorted ones
+        rank_X[visit_X] = torch.arange(len(visit_X), device=visit_X.device)
+        end_E = torch.bincount(expert_NA.flatten(), minlength=len(widen)).cumsum(0).int()
+        sorted_XW = x_NW.index_select(0, visit_X // active)
+        hidden_XF = F.grouped_mm(sorted_XW, widen, offs=end_E).relu_()
+        out_XW = F.grouped_mm(hidden_XF, narrow, offs=end_E)
+        ctx.save_for_backward(
+            sorted_XW, hidden_XF, out_XW, weight_NA, visit_X, rank_X, end_E, widen, narrow
+        )
+        weighted_XW = out_XW * weight_NA.flatten().index_select(0, visit_X)[:, None]
+        return _summed(weighted_XW, rank_X, active)
+
+    @staticmethod
+    def backward(ctx: Any, grad_NW: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        sorted_XW, hidden_XF, out_XW, weight_NA, visit_X, rank_X, end_E, widen, narrow = (
+            ctx.saved_tensors
+        )
+        active = weight_NA.shape[1]
+        grad_XW = grad_NW.index_select(0, visit_X // active)
+        grad_weight_X = torch.linalg.vecdot(grad_XW, out_XW).index_select(0, rank_X)
+        grad_XW *= weight_NA.flatten().index_select(0, visit_X)[:, None]
+        grad_narrow = F.grouped_mm(hidden_XF.T, grad_XW, offs=end_E)
+        grad_XF = F.grouped_mm(grad_XW, narrow.mT, offs=end_E)
+        torch.ops.aten.threshold_backward.grad_input(grad_XF, hidden_XF, 0, grad_input=grad_XF)
+        grad_widen = F.grouped_mm(sorted_XW.T, grad_XF, offs=end_E)
+        grad_x = _summed(F.grouped_mm(grad_XF, widen.mT, offs=end_E), rank_X, active)
+        return grad_x, grad_weight_X.view_as(weight_NA), None, grad_widen, grad_narrow
+
+
+def _summed(sorted_XW: Tensor, rank_X: Tensor, active: int) -> Tensor:
+    """[N, W] the sum over the visits of each token."""
+    rank_NA = rank_X.view(-1, active)
+    total = sorted_XW.index_select(0, rank_NA[:, 0])
+    for visit in range(1, active):
+        total += sorted_XW.index_select(0, rank_NA[:, visit])
+    return total
 
 
 def expected_load(
