@@ -15,6 +15,7 @@ from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettin
 MODELS = {
     "ht": "wikisum.models.network.hierarchical_transformer",
     "ft": "wikisum.models.network.flat_transformer",
+    "decoder-only": "wikisum.models.decoder_only.decoder",
 }
 
 _GROUPS: dict[str, Any] = {

@@ -13,10 +13,11 @@ import torch
 from torch import Tensor, nn
 
 from wikisum.models.decoder_only.caches import Cache, attend, put
-from wikisum.models.decoder_only.sequences import Layout, scatter_rows
+from wikisum.models.decoder_only.sequences import Layout
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
 from wikisum.models.decoder_only.windows import Ring, window_mask, with_previous
 from wikisum.models.network.attention import Attention
+from wikisum.models.network.packing import scatter_rows
 
 
 class FullAttention(Attention):
@@ -34,6 +35,11 @@ class FullAttention(Attention):
         found_BSW = self.attend(query, (key, value), causal=True)
         mixed: Tensor = self.output(found_BSW.flatten(0, 1).index_select(0, layout.slot_in_row_N))
         return mixed
+
+    def weights_from(self, x_TW: Tensor, first: int) -> Tensor:
+        """[Q, T] the attention of the tokens of one example, from `first` on, to all of them."""
+        key_T = torch.arange(len(x_TW), device=x_TW.device)
+        return mean_weights(self, x_TW, x_TW, first, key_T <= key_T[first:, None])
 
     def start(self, x_NW: Tensor, layout: Layout, beam: int, steps: int) -> Cache:
         """The cache of a prompt, with room for `steps` more tokens of each hypothesis."""
@@ -79,6 +85,11 @@ class LocalAttention(Attention):
             found_CbW = self.attend(query, (key, value), causal=True)
         mixed: Tensor = self.output(found_CbW.flatten(0, 1).index_select(0, blocks.slot_N))
         return mixed
+
+    def weights_from(self, x_TW: Tensor, first: int) -> Tensor:
+        """[Q, T] the attention of the tokens of one example, from `first` on, to all of them."""
+        key_T = torch.arange(len(x_TW), device=x_TW.device)
+        return mean_weights(self, x_TW, x_TW, first, self.ring.is_visible(key_T[first:], key_T))
 
     def start(self, x_NW: Tensor, layout: Layout, beam: int, steps: int) -> Cache:
         """The cache of a prompt: the keys and values of its last blocks."""
@@ -156,6 +167,21 @@ class CompressedAttention(Attention):
         halves = (part.flatten(-2) for part in u_xFU.chunk(2, -1))
         return torch.cat([f(part) for f, part in zip(self.shorten, halves, strict=True)], -1)
 
+    def weights_from(self, x_TW: Tensor, first: int) -> Tensor:
+        """[Q, T] the attention of the tokens of one example, from `first` on, to all of them.
+
+        That of a row of memory is shared evenly by the tokens it was made of.
+        """
+        count = len(x_TW)
+        keys_1MW, _ = self._memory(x_TW, Layout([count], x_TW.device))
+        query_Q1 = torch.arange(first, count, device=x_TW.device)[:, None]
+        row_M = torch.arange(keys_1MW.shape[1], device=x_TW.device)
+        seen_QM = row_M * self.factor <= query_Q1
+        weight_QM = mean_weights(self, x_TW, keys_1MW[0], first, seen_QM, is_projected=True)
+        shared_QT = weight_QM[:, 1:].repeat_interleave(self.factor, 1)[:, :count] / self.factor
+        shared_QT[:, 0] += weight_QM[:, 0]
+        return shared_QT
+
     def start(self, x_NW: Tensor, layout: Layout, beam: int, steps: int) -> Cache:
         """The cache of a prompt: its memory, and the tokens of its last, incomplete block.
 
@@ -193,6 +219,25 @@ class CompressedAttention(Attention):
         query = self.query(x_BKW).view(by_head)
         found: Tensor = self.output(attend(query, (keys, values, is_row_BM), own))
         return found
+
+
+def mean_weights(
+    attention: Attention,
+    x_TW: Tensor,
+    memory_MW: Tensor,
+    first: int,
+    may_see_QM: Tensor,
+    is_projected: bool = False,
+) -> Tensor:
+    """[Q, M] the mean over heads of the attention of the tokens from `first` on to a memory.
+
+    `is_projected` says that the memory holds keys already.
+    """
+    query_HQD = attention.split(attention.query(x_TW[None, first:]))[0]
+    keys_MW = memory_MW if is_projected else attention.key(memory_MW)
+    score_HQM = query_HQD @ attention.split(keys_MW[None])[0].mT * query_HQD.shape[-1] ** -0.5
+    weight_HQM: Tensor = score_HQM.masked_fill(~may_see_QM, float("-inf")).softmax(-1)
+    return weight_HQM.mean(0)
 
 
 def heads_of(attention: Attention, x_BKW: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -5,8 +5,8 @@ Y labels, V vocabulary, K hypotheses.
 """
 
 import math
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterator
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -20,8 +20,9 @@ from wikisum.models.decoder_only.attention import (
 from wikisum.models.decoder_only.caches import Cache
 from wikisum.models.decoder_only.experts import Experts, Gates
 from wikisum.models.decoder_only.feedforward import DenseFeedForward, SeparableFeedForward
+from wikisum.models.decoder_only.presets import PRESETS
 from wikisum.models.decoder_only.relative_attention import RelativeAttention
-from wikisum.models.decoder_only.sequences import SEPARATOR, Layout, Sequences
+from wikisum.models.decoder_only.sequences import SEPARATOR, Layout, Sequences, from_batch, prompts
 from wikisum.models.decoder_only.settings import (
     COMPRESSED,
     DENSE,
@@ -32,11 +33,14 @@ from wikisum.models.decoder_only.settings import (
     SEPARABLE,
     DecoderOnlySettings,
 )
-from wikisum.models.network.loss import cross_entropy
+from wikisum.models.network.layers import NORM_EPSILON, Residual
+from wikisum.models.network.loss import CrossEntropy, cross_entropy, label_log_probabilities
+from wikisum.models.network.packing import Batch, Source
 from wikisum.models.network.positions import sinusoids
+from wikisum.models.network.spec import Figure, Loss, ModelSpec, SummaryModel
+from wikisum.models.sources import FLAT
 from wikisum.ranker.data.vocab import PAD
 
-NORM_EPSILON = 1e-6
 ATTENTION: dict[str, Any] = {
     FULL: FullAttention,
     LOCAL: LocalAttention,
@@ -50,50 +54,26 @@ FEEDFORWARD: dict[str, Any] = {
 }
 
 
-class SequenceLoss(NamedTuple):
-    """Sums over labels in nats: what is trained on, and the plain loss of target labels."""
-
-    trained: Tensor
-    trained_labels: int
-    plain: Tensor
-    target_labels: int
-
-
-class DecodingState(NamedTuple):
+class SearchState:
     """What a search knows after some steps: a cache of each part of each layer."""
 
-    caches: list[tuple[Cache, Cache]]
-    prompt_length_B: Tensor
-    step: int
-    positions: Tensor | None  # [positions, W], for models that add them to the input
+    def __init__(
+        self,
+        caches: list[tuple[Cache, Cache]],
+        prompt_length_B: Tensor,
+        positions: Tensor | None,
+    ) -> None:
+        self.caches, self.prompt_length_B, self.step = caches, prompt_length_B, 0
+        self.positions = positions  # [positions, W], for models that add them to the input
 
-    def reordered(self, parent_BK: Tensor) -> "DecodingState":
-        """The state after hypothesis k of each example has become a copy of its parent."""
-        caches = [(a.reordered(parent_BK), f.reordered(parent_BK)) for a, f in self.caches]
-        return self._replace(caches=caches)
+    def reorder(self, parent_BK: Tensor) -> None:
+        """Let each hypothesis continue the past of its parent."""
+        self.caches = [(a.reordered(parent_BK), f.reordered(parent_BK)) for a, f in self.caches]
 
-    def rows(self, kept: Tensor) -> "DecodingState":
-        """The state of some examples."""
-        caches = [(a.rows(kept), f.rows(kept)) for a, f in self.caches]
-        return self._replace(caches=caches, prompt_length_B=self.prompt_length_B[kept])
-
-
-class Residual(nn.Module):
-    """x + f(x) with layer normalization: after the sum (the papers) or before f (`pre_norm`)."""
-
-    def __init__(self, settings: DecoderOnlySettings) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(settings.width, NORM_EPSILON)
-        self.dropout = nn.Dropout(settings.dropout)
-        self.pre_norm = settings.pre_norm
-
-    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """The sum, normalized or not."""
-        if self.pre_norm:
-            out: Tensor = x + self.dropout(sublayer(self.norm(x)))
-        else:
-            out = self.norm(x + self.dropout(sublayer(x)))
-        return out
+    def select(self, example_B: Tensor) -> None:
+        """Keep some examples."""
+        self.caches = [(a.rows(example_B), f.rows(example_B)) for a, f in self.caches]
+        self.prompt_length_B = self.prompt_length_B[example_B]
 
 
 class CausalLayer(nn.Module):
@@ -155,7 +135,7 @@ class CausalLayer(nn.Module):
         return out
 
 
-class DecoderOnly(nn.Module):
+class DecoderOnly(SummaryModel):
     """A stack of causal layers over one sequence, with one table for input and output."""
 
     relative_biases: Tensor
@@ -197,8 +177,8 @@ class DecoderOnly(nn.Module):
         if self.is_recurrent:
             nn.init.normal_(self.relative_biases, std=0.02)
 
-    def forward(self, sequences: Sequences) -> tuple[Tensor, list[Gates]]:
-        """[N, W] what tells the next token at each place, and the gates of expert layers."""
+    def decode(self, sequences: Sequences) -> tuple[Tensor, list[Gates]]:
+        """[N, W] what tells the next token at each position, and the gates of expert layers."""
         layout = Layout(sequences.lengths, sequences.id_N.device)
         x_NW = self._embedded(sequences.id_N, layout)
         gates = []
@@ -208,52 +188,63 @@ class DecoderOnly(nn.Module):
                 gates.append(chosen)
         return self.last_norm(x_NW), gates
 
-    def loss(self, sequences: Sequences, smoothing: float) -> SequenceLoss:
+    def forward(self, batch: Batch, smoothing: float) -> Loss:
         """The loss of target labels and, in training with `source_loss`, of all labels.
 
-        The terms that balance experts are added once per label, so that they keep their weight
-        when sums are divided by the number of labels.
+        The terms that balance experts count once per label, so that they keep their weight when
+        the total is divided by the number of labels.
         """
-        x_NW, gates = self(sequences)
+        sequences = from_batch(batch)
+        x_NW, gates = self.decode(sequences)
         target_Y = sequences.is_target_N.nonzero().squeeze(1)
         target = self._cross_entropy(x_NW, sequences.label_N, target_Y, smoothing)
-        trained, count = target.smoothed, len(target_Y)
+        total, count, figures = target.smoothed, len(target_Y), {}
         if self.training and self.settings.source_loss:
             is_source_N = ~sequences.is_target_N
             if not self.settings.separator_loss:
                 is_source_N &= sequences.label_N != SEPARATOR
             source_Y = is_source_N.nonzero().squeeze(1)
             source = self._cross_entropy(x_NW, sequences.label_N, source_Y, smoothing)
-            trained, count = trained + source.smoothed, count + len(source_Y)
-        for chosen in gates if self.training else []:
-            trained = trained + count * self.settings.balance * chosen.imbalance()
-        return SequenceLoss(trained, count, target.plain, len(target_Y))
+            total, count = total + source.smoothed, count + len(source_Y)
+            figures["source_loss"] = Figure(source.plain, len(source_Y))
+        if self.training and gates:
+            imbalance = torch.stack([one.imbalance() for one in gates]).sum()
+            total = total + count * self.settings.balance * imbalance
+            figures["expert_imbalance"] = Figure(imbalance.detach(), 1)
+        return Loss(total, count, target.plain, figures)
 
-    def _cross_entropy(self, x_NW: Tensor, label_N: Tensor, at_Y: Tensor, smoothing: float) -> Any:
+    def _cross_entropy(
+        self, x_NW: Tensor, label_N: Tensor, at_Y: Tensor, smoothing: float
+    ) -> CrossEntropy:
         table, bias = self.embedding.weight, self.output_bias
         return cross_entropy(
             x_NW.index_select(0, at_Y), table, bias, label_N.index_select(0, at_Y), smoothing
         )
 
-    def start(self, prompts: Sequences, beam: int, steps: int) -> DecodingState:
-        """The state of a search after prompts (`pack_prompts`), with room for `steps` tokens.
+    def encode(self, source: Source) -> Source:
+        """The source itself: it is read as the beginning of each sequence."""
+        return source
 
-        The first token to give to `step` is the separator.
-        """
-        layout = Layout(prompts.lengths, prompts.id_N.device)
-        x_NW = self._embedded(prompts.id_N, layout)
+    def log_probabilities(self, batch: Batch, memory: Source) -> Tensor:
+        """[Y] the log-probability of each target label."""
+        sequences = from_batch(batch)
+        x_YW = self.decode(sequences)[0][sequences.is_target_N]
+        return label_log_probabilities(x_YW, self.embedding.weight, self.output_bias, batch.label_Y)
+
+    def start(self, memory: Source, beam: int, max_steps: int) -> SearchState:
+        """The state of a search after the sources, with room for `max_steps` tokens."""
+        sequences = prompts(memory)
+        layout = Layout(sequences.lengths, sequences.id_N.device)
+        x_NW = self._embedded(sequences.id_N, layout)
         caches = []
         for layer in self._causal_layers():
-            x_NW, cache = layer.start(x_NW, layout, beam, steps, *self._shared())
+            x_NW, cache = layer.start(x_NW, layout, beam, max_steps, *self._shared())
             caches.append(cache)
-        table = None if self.is_recurrent else self._positions(layout.longest + steps)
-        return DecodingState(caches, layout.length_B, 0, table)
+        table = None if self.is_recurrent else self._positions(layout.longest + max_steps)
+        return SearchState(caches, layout.length_B, table)
 
-    def step(self, token_BK: Tensor, state: DecodingState) -> tuple[Tensor, DecodingState]:
-        """([B, K, V] logits of the next token of K hypotheses, the state with this token).
-
-        The caches of the given state are changed in place.
-        """
+    def step(self, token_BK: Tensor, state: SearchState) -> Tensor:
+        """[B, K, V] logits of the next token of K hypotheses; the first token is the separator."""
         position_B = state.prompt_length_B + state.step
         x_BKW = self.embedding(token_BK) * self.scale
         if state.positions is not None:
@@ -261,8 +252,33 @@ class DecoderOnly(nn.Module):
         x_BKW = self.input_norm(self.dropout(x_BKW))
         for layer, caches in zip(self._causal_layers(), state.caches, strict=True):
             x_BKW = layer.step(x_BKW, caches, position_B, state.step, *self._shared())
-        logits = self.logits(self.last_norm(x_BKW))
-        return logits, state._replace(step=state.step + 1)
+        state.step += 1
+        return self.logits(self.last_norm(x_BKW))
+
+    def source_attention(self, batch: Batch, memory: Source) -> Tensor:
+        """[B, S, L] how target positions attend to source tokens, the mean of layers and heads.
+
+        What they attend to elsewhere is left out, and the rest scaled to a sum of 1. A position
+        that sees nothing of the source gets equal weights.
+        """
+        sequences = from_batch(batch)
+        is_source_BL = batch.source.is_source_BL
+        counts = is_source_BL.sum(1).tolist()
+        weight_BSL = torch.zeros(*batch.target_BS.shape, is_source_BL.shape[1]).to(
+            is_source_BL.device
+        )
+        layout = Layout(sequences.lengths, sequences.id_N.device)
+        x_NW = self._embedded(sequences.id_N, layout)
+        for layer in self._causal_layers():
+            norm = layer.to_attention.norm if self.settings.pre_norm else nn.Identity()
+            parts = norm(x_NW).split(sequences.lengths)
+            for found_SL, part_TW, count in zip(weight_BSL, parts, counts, strict=True):
+                seen = layer.attention.weights_from(part_TW, count + 1, *self._shared())
+                found_SL[: len(seen), :count] += seen[:, 1 : count + 1]
+            x_NW, _ = layer(x_NW, layout, *self._shared())
+        sum_BS1 = weight_BSL.sum(-1, keepdim=True)
+        even_BSL = (is_source_BL / is_source_BL.sum(1, keepdim=True))[:, None]
+        return torch.where(sum_BS1 > 0, weight_BSL / sum_BS1.clamp(min=1e-30), even_BSL)
 
     def logits(self, x: Tensor) -> Tensor:
         """[..., V] logits of the next token."""
@@ -276,7 +292,7 @@ class DecoderOnly(nn.Module):
 
     def _embedded(self, id_N: Tensor, layout: Layout) -> Tensor:
         """[N, W] the input of the first layer; padding ids, which begin sequences, are zeros."""
-        x_NW = self.embedding(id_N) * (self.scale * (id_N != PAD)[:, None])
+        x_NW = (self.embedding(id_N) * self.scale).masked_fill((id_N == PAD)[:, None], 0.0)
         if not self.is_recurrent:
             x_NW = x_NW + self._positions(layout.longest)[layout.position_N]
         normed: Tensor = self.input_norm(self.dropout(x_NW))
@@ -284,3 +300,13 @@ class DecoderOnly(nn.Module):
 
     def _positions(self, count: int) -> Tensor:
         return sinusoids(count, self.settings.width).to(self.embedding.weight)
+
+
+SPEC = ModelSpec(
+    name="decoder-only",
+    settings=DecoderOnlySettings,
+    build=DecoderOnly,
+    source=FLAT,
+    presets=PRESETS,
+    joined=True,
+)

@@ -8,8 +8,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from wikisum.models.decoder_only.caches import Cache
-from wikisum.models.decoder_only.sequences import Layout, scatter_rows
+from wikisum.models.decoder_only.sequences import Layout
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
+from wikisum.models.network.packing import scatter_rows
 
 KERNELS = 3, 31  # of the first and the second convolution in the released code
 

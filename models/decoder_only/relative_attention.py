@@ -21,10 +21,11 @@ from torch.nn import functional as F
 
 from wikisum.models.decoder_only.attention import heads_of
 from wikisum.models.decoder_only.caches import Cache, attend
-from wikisum.models.decoder_only.sequences import Layout, scatter_rows
+from wikisum.models.decoder_only.sequences import Layout
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
 from wikisum.models.decoder_only.windows import Ring, window_mask, with_previous
 from wikisum.models.network.attention import Attention
+from wikisum.models.network.packing import scatter_rows
 from wikisum.models.network.positions import sinusoids
 
 
@@ -45,6 +46,7 @@ class RelativeAttention(Attention):
         count = len(blocks.rank_C)
         projected_NE = self._projected(x_NW, self.query, self.key, self.value)
         query, key, value = self._by_block(projected_NE, blocks.slot_N, count, 3)
+        u_H1D, v_H1D = biases[:, :, None].to(query.dtype)
         past = self._projected(x_NW.detach(), self.key, self.value)
         keys_values = [
             torch.cat([with_previous(old, self.lookback)[:, :, : -self.segment], new], 2)
@@ -52,13 +54,11 @@ class RelativeAttention(Attention):
                 self._by_block(past, blocks.slot_N, count, 2), (key, value), strict=True
             )
         ]
-        distance_CHbG = shifted((query + biases[1, :, None]) @ self._positions(x_NW).flip(1).mT)
+        distance_CHbG = shifted((query + v_H1D) @ self._positions(x_NW).flip(1).mT)
         score_CHbG = distance_CHbG * query.shape[-1] ** -0.5
         may_see = window_mask(blocks, self.lookback, self.memory)
         bias_CHbG = score_CHbG.masked_fill(~may_see, float("-inf"))
-        found_CbW = self.attend(
-            query + biases[0, :, None], (keys_values[0], keys_values[1]), bias_CHbG
-        )
+        found_CbW = self.attend(query + u_H1D, (keys_values[0], keys_values[1]), bias_CHbG)
         mixed: Tensor = self.output(found_CbW.flatten(0, 1).index_select(0, blocks.slot_N))
         return mixed
 
@@ -71,6 +71,21 @@ class RelativeAttention(Attention):
         """[H, G, D] the projected sinusoid of each distance, from 0."""
         table = sinusoids(self.ring.size, like.shape[-1]).to(like)
         return self.split(self.position(table)[None])[0]
+
+    def weights_from(self, x_TW: Tensor, first: int, biases: Tensor) -> Tensor:
+        """[Q, T] the attention of the tokens of one example, from `first` on, to all of them."""
+        key_T = torch.arange(len(x_TW), device=x_TW.device)
+        query_HQD = self.split(self.query(x_TW[None, first:]))[0]
+        key_HTD = self.split(self.key(x_TW)[None])[0]
+        u_H1D, v_H1D = biases[:, :, None].to(x_TW)
+        by_distance_HQG = (query_HQD + v_H1D) @ self._positions(x_TW).mT
+        distance_QT = (key_T[first:, None] - key_T).clamp(0, self.ring.size - 1)
+        index_HQT = distance_QT.expand(len(query_HQD), -1, -1)
+        score_HQT = (query_HQD + u_H1D) @ key_HTD.mT + by_distance_HQG.gather(2, index_HQT)
+        score_HQT = score_HQT * query_HQD.shape[-1] ** -0.5
+        may_see = self.ring.is_visible(key_T[first:], key_T)
+        weight_HQT: Tensor = score_HQT.masked_fill(~may_see, float("-inf")).softmax(-1)
+        return weight_HQT.mean(0)
 
     def start(self, x_NW: Tensor, layout: Layout, beam: int, steps: int) -> Cache:
         """The cache of a prompt: keys and values of its last segment and of its memory."""

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from wikisum.ranker.data.vocab import BEGIN, END, PAD
+from wikisum.models.network.packing import Batch, Source
+from wikisum.ranker.data.vocab import BEGIN, PAD
 
 SEPARATOR = BEGIN  # between source and target
 
@@ -33,33 +32,44 @@ class Sequences(NamedTuple):
     is_target_N: Tensor
     lengths: tuple[int, ...]
 
-    def to(self, device: torch.device) -> "Sequences":
-        """The same on a device; copies from pinned memory do not wait."""
-        id_N, label_N, is_target_N = (t.to(device, non_blocking=True) for t in self[:3])
-        return Sequences(id_N, label_N, is_target_N, self.lengths)
+
+def from_batch(batch: Batch) -> Sequences:
+    """The Sequences of a batch: its sources, each a single list of ids, and its targets."""
+    source_B = batch.source.is_source_BL.sum(1)
+    target_B = (batch.label_BS != PAD).sum(1)
+    length_B = 1 + source_B + target_B
+    start_B = length_B.cumsum(0) - length_B
+    total = int(length_B.sum())
+    id_N = batch.target_BS.new_zeros(total)  # padding
+    label_N, is_target_N = torch.zeros_like(id_N), torch.zeros_like(id_N, dtype=torch.bool)
+    longest = batch.source.is_source_BL.shape[1]
+    example, position = _of_slots(batch.source.slot_in_example_N, longest)
+    id_N[start_B[example] + 1 + position] = batch.source.id_N
+    label_N[start_B[example] + position] = batch.source.id_N
+    label_N[start_B + source_B] = SEPARATOR
+    example, position = _of_slots(batch.label_slot_Y, batch.label_BS.shape[1])
+    at_Y = start_B[example] + 1 + source_B[example] + position
+    id_N[at_Y] = batch.target_BS.flatten()[batch.label_slot_Y]
+    label_N[at_Y] = batch.label_Y
+    is_target_N[at_Y] = True
+    return Sequences(id_N, label_N, is_target_N, tuple(length_B.tolist()))
 
 
-def pack_sequences(
-    sources: Sequence[npt.NDArray[np.integer]], targets: Sequence[npt.NDArray[np.integer]]
-) -> Sequences:
-    """The Sequences of some sources and targets, both without begin; targets without end."""
-    inputs, labels, is_target = [], [], []
-    for source, target in zip(sources, targets, strict=True):
-        whole = np.concatenate([[PAD], source, [SEPARATOR], target, [END]]).astype(np.int64)
-        inputs.append(whole[:-1])
-        labels.append(whole[1:])
-        is_target.append(np.arange(len(whole) - 1) > len(source))
-    columns = (torch.from_numpy(np.concatenate(rows)) for rows in (inputs, labels, is_target))
-    id_N, label_N, is_target_N = columns
-    return Sequences(id_N, label_N, is_target_N, tuple(map(len, inputs)))
-
-
-def pack_prompts(sources: Sequence[npt.NDArray[np.integer]]) -> Sequences:
+def prompts(source: Source) -> Sequences:
     """The Sequences of sources alone, up to but not including the separator."""
-    inputs = [np.concatenate([[PAD], source]).astype(np.int64) for source in sources]
-    id_N = torch.from_numpy(np.concatenate(inputs))
+    length_B = 1 + source.is_source_BL.sum(1)
+    start_B = length_B.cumsum(0) - length_B
+    example, position = _of_slots(source.slot_in_example_N, source.is_source_BL.shape[1])
+    id_N = source.id_N.new_zeros(int(length_B.sum()))
+    id_N[start_B[example] + 1 + position] = source.id_N
     is_target_N = torch.zeros_like(id_N, dtype=torch.bool)
-    return Sequences(id_N, id_N, is_target_N, tuple(map(len, inputs)))
+    return Sequences(id_N, id_N, is_target_N, tuple(length_B.tolist()))
+
+
+def _of_slots(slot: Tensor, longest: int) -> tuple[Tensor, Tensor]:
+    """Row and column of slots in a padded form."""
+    row = torch.div(slot, longest, rounding_mode="floor")
+    return row, slot - row * longest
 
 
 class Layout:
@@ -119,11 +129,6 @@ class Layout:
         """[N] for each token the sum of the sizes of the examples before its own."""
         size_B = torch.tensor(sizes, device=self.device)
         return (size_B.cumsum(0) - size_B)[self.example_N]
-
-
-def scatter_rows(x: Tensor, slot: Tensor, size: int) -> Tensor:
-    """[size, width] the rows of `x` at their slots, zeros elsewhere."""
-    return x.new_zeros(size, x.shape[-1]).index_copy_(0, slot, x)
 
 
 class Blocks(NamedTuple):

@@ -2,8 +2,18 @@
 
 from dataclasses import dataclass
 
+from wikisum.models.settings.fields import (
+    flag,
+    require,
+    require_at_least_zero,
+    require_positive,
+    require_share,
+    setting,
+)
+
 FULL, LOCAL, COMPRESSED, RECURRENT = "FLMX"
 DENSE, SEPARABLE, EXPERTS = "DSE"
+COMPRESSIONS = "before", "after"
 
 
 @dataclass(frozen=True)
@@ -23,59 +33,65 @@ class DecoderOnlySettings:
     (`separator_loss` false); the paper's product has all of them.
     """
 
-    vocab_size: int = 32_000
-    width: int = 512
-    feedforward: int = 2_048
-    heads: int = 8
-    layers: str = "LMLML"
-    feedforwards: str = "D"
-    dropout: float = 0.1
-    attention_dropout: float = 0.0
-    relu_dropout: float = 0.0
-    pre_norm: bool = False
-    input_norm: bool = False
-    bias: bool = False
-    output_bias: bool = False
-    scale_embeddings: bool = True
-    block: int = 256
-    lookback: int = 0
-    factor: int = 3
-    compression: str = "after"
-    memory: int = 512
-    experts: int = 128
-    active_experts: int = 2
-    balance: float = 0.01
-    source_loss: bool = True
-    separator_loss: bool = True
+    vocab_size: int = setting(32_000, "number of subwords")
+    width: int = setting(512, "width of token vectors")
+    feedforward: int = setting(2_048, "width inside the feed-forward layers")
+    heads: int = setting(8, "number of attention heads")
+    layers: str = setting(
+        "LMLML", "attention of each layer: F full, L local, M memory-compressed, X with memory"
+    )
+    feedforwards: str = setting(
+        "D", "feed-forward part of each layer, or of all: D dense, S convolutions, E experts"
+    )
+    dropout: float = setting(0.1, "dropout on embeddings and on the output of each sublayer")
+    attention_dropout: float = setting(0.0, "dropout on attention weights")
+    relu_dropout: float = setting(0.0, "dropout inside the feed-forward layers")
+    pre_norm: bool = setting(False, "normalize before each sublayer, not after it")
+    input_norm: bool = setting(False, "normalize the input of the first layer")
+    bias: bool = setting(False, "biases in the projections of attention")
+    output_bias: bool = setting(False, "a bias on the logits")
+    scale_embeddings: bool = setting(True, "multiply embeddings by the root of the width")
+    block: int = setting(256, "tokens per block of local attention, or per segment")
+    lookback: int = setting(0, "blocks before its own that a local layer sees")
+    factor: int = setting(3, "tokens per row of compressed memory")
+    compression: str = setting(
+        "after", "compress before or after the projection to keys and values", COMPRESSIONS
+    )
+    memory: int = setting(512, "tokens before its segment that a layer with memory sees")
+    experts: int = setting(128, "number of experts")
+    active_experts: int = setting(2, "experts that each token goes to")
+    balance: float = setting(0.01, "weight of the loss that balances experts")
+    source_loss: bool = setting(True, "train on the source's tokens too")
+    separator_loss: bool = setting(True, "train on the separator between source and target too")
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "width", "feedforward", "heads", "block", "experts"):
-            _require(getattr(self, name) > 0, f"{_flag(name)} must be over 0")
-        for name in ("dropout", "attention_dropout", "relu_dropout"):
-            _require(0 <= getattr(self, name) < 1, f"{_flag(name)} must be in 0..1, below 1")
-        for name in ("lookback", "memory", "balance"):
-            _require(getattr(self, name) >= 0, f"{_flag(name)} must not be negative")
-        _spelled("layers", self.layers, FULL + LOCAL + COMPRESSED + RECURRENT)
-        _spelled("feedforwards", self.feedforwards, DENSE + SEPARABLE + EXPERTS)
-        _require(
+        require_positive(
+            self, "vocab_size", "width", "feedforward", "heads", "block", "experts",
+            "active_experts",
+        )  # fmt: skip
+        require_share(self, "dropout", "attention_dropout", "relu_dropout")
+        require_at_least_zero(self, "lookback", "memory", "balance")
+        _require_letters("layers", self.layers, FULL + LOCAL + COMPRESSED + RECURRENT)
+        _require_letters("feedforwards", self.feedforwards, DENSE + SEPARABLE + EXPERTS)
+        require(
             len(self.feedforwards) in (1, len(self.layers)),
             f"--feedforwards {self.feedforwards} must have one letter, or one per layer",
         )
-        _require(self.factor > 1, f"--factor must be over 1, not {self.factor}")
-        _require(
+        require(self.factor > 1, f"--factor must be over 1, not {self.factor}")
+        require(
             self.width % (2 * self.heads) == 0,
             f"--width {self.width} does not divide into {self.heads} heads of even width",
         )
-        _require(
-            self.compression in ("before", "after"),
+        require(
+            self.compression in COMPRESSIONS,
             f"--compression must be before or after, not {self.compression!r}",
         )
-        _require(
+        require(
             RECURRENT not in self.layers or set(self.layers) == {RECURRENT},
-            f"--layers {self.layers}: X layers, which have relative positions, stand alone",
+            f"--layers {self.layers}: X layers have relative positions, others do not",
         )
-        _require(
-            0 < self.active_experts <= self.experts,
+        require(
+            self.active_experts <= self.experts,
             f"--active-experts {self.active_experts} of {self.experts} experts",
         )
 
@@ -86,17 +102,8 @@ class DecoderOnlySettings:
         return self.feedforwards * count if len(self.feedforwards) == 1 else self.feedforwards
 
 
-def _spelled(name: str, word: str, letters: str) -> None:
-    _require(
+def _require_letters(name: str, word: str, letters: str) -> None:
+    require(
         bool(word) and set(word) <= set(letters),
-        f"{_flag(name)} is spelled with {', '.join(letters)}, not {word!r}",
+        f"{flag(name)} is spelled with {', '.join(letters)}, not {word!r}",
     )
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
-def _require(holds: bool, message: str) -> None:
-    if not holds:
-        raise ValueError(message)

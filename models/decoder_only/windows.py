@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from wikisum.models.decoder_only.caches import put
-from wikisum.models.decoder_only.sequences import Blocks, Layout, scatter_rows
+from wikisum.models.decoder_only.sequences import Blocks, Layout
+from wikisum.models.network.packing import scatter_rows
 
 
 def with_previous(x_CHbD: Tensor, lookback: int) -> Tensor:
@@ -61,6 +62,11 @@ class Ring:
         key_BG = position_B[:, None] - self.distances(position_B)
         oldest_B = position_B // self.block * self.block - self.memory
         return key_BG >= oldest_B.clamp(min=0)[:, None]
+
+    def is_visible(self, query_Q: Tensor, key_M: Tensor) -> Tensor:
+        """[Q, M] whether queries see keys, by their positions."""
+        oldest_Q1 = (query_Q // self.block * self.block - self.memory)[:, None]
+        return (key_M <= query_Q[:, None]) & (key_M >= oldest_Q1)
 
     def write(self, position_B: Tensor, ring_BKHGD: Tensor, x_BKHD: Tensor) -> None:
         """Put keys or values of a position into their slot, in place."""

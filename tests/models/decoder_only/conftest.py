@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from wikisum.models.data.batches import collate
 from wikisum.models.decoder_only.decoder import DecoderOnly
-from wikisum.models.decoder_only.sequences import pack_sequences
+from wikisum.models.decoder_only.sequences import from_batch
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
 
 SMALL = DecoderOnlySettings(
@@ -29,12 +30,18 @@ def make_decoder():
 
 
 @pytest.fixture
-def make_sequences():
-    """Sequences of examples given as (source length, target length), with ids from a seed."""
+def make_batch():
+    """A batch of examples given as (source length, lead length), with ids from a seed."""
 
     def make(*examples, seed=0):
         rng = np.random.default_rng(seed)
-        sources, targets = ([rng.integers(6, 50, pair[i]) for pair in examples] for i in (0, 1))
-        return pack_sequences(sources, targets)
+        sources, leads = ([rng.integers(6, 50, pair[i]) for pair in examples] for i in (0, 1))
+        return collate([[source] for source in sources], leads, range(len(examples)))
 
     return make
+
+
+@pytest.fixture
+def make_sequences(make_batch):
+    """The sequences of such a batch."""
+    return lambda *examples: from_batch(make_batch(*examples))

@@ -56,20 +56,24 @@ def compressed(x, layer, settings):
     return found
 
 
-def attention(kind, x, layer, settings, biases=None):
+def attention(kind, x, layer, settings, biases=None, told=None):
     heads = settings.heads
     width = x.shape[1] // heads
     q, rows = linear(x, layer.query), []
+    seen_by = torch.zeros(len(x), len(x))  # the mean over heads
     for i in range(len(x)):
         if kind == M:
             memory = compressed(x[: i + 1], layer, settings)
             seen = [(k, v, None) for m, k, v in memory if settings.factor * m <= i]
+            f = settings.factor
+            made_of = [[0], *([f * b + t for t in range(f)] for b in range(len(seen) - 1))]
         else:
             start = i // settings.block * settings.block
-            seen = []
+            seen, made_of = [], []
             for j in range(len(x)):
                 if visible(kind, i, j, settings):
                     h = x[j].detach() if kind == X and j < start else x[j]
+                    made_of.append([j])
                     seen.append((linear(h, layer.key), linear(h, layer.value), i - j))
         found = []
         for z in range(heads):
@@ -84,8 +88,13 @@ def attention(kind, x, layer, settings, biases=None):
                     score = q[i, part] @ k[part]
                 scores.append(score / math.sqrt(width))
             weights = torch.stack(scores).softmax(0)
+            for tokens, w in zip(made_of, weights.tolist(), strict=True):
+                for j in tokens:
+                    seen_by[i, j] += w / len(tokens) / heads
             found.append(sum(w * v[part] for w, (_, v, _) in zip(weights, seen, strict=True)))
         rows.append(torch.cat(found))
+    if told is not None:
+        told.append(seen_by)
     return linear(torch.stack(rows), layer.output)
 
 
@@ -128,8 +137,8 @@ def feedforward(kind, x, layer):
     return experts(x, layer)
 
 
-def decode(model, ids):
-    """Logits [S, V] of one sequence of input ids."""
+def decode(model, ids, told=None):
+    """Logits [S, V] of one sequence of input ids; each layer's attention [S, S] goes to `told`."""
     settings = model.settings
     is_recurrent = X in settings.layers
     scale = math.sqrt(settings.width) if settings.scale_embeddings else 1
@@ -142,7 +151,7 @@ def decode(model, ids):
     kinds = zip(settings.layers, settings.feedforward_of_layer, strict=True)
     for (a, f), layer in zip(kinds, model.layers, strict=True):
         x = residual(
-            x, lambda h, a=a, at=layer.attention: attention(a, h, at, settings, biases),
+            x, lambda h, a=a, at=layer.attention: attention(a, h, at, settings, biases, told),
             layer.to_attention,
         )  # fmt: skip
         x = residual(

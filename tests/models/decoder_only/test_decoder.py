@@ -7,9 +7,11 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from wikisum.models.decoder_only.sequences import SEPARATOR, pack_prompts, pack_sequences
+from wikisum.models.data.batches import collate
+from wikisum.models.decoder_only.sequences import SEPARATOR, from_batch
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
 from wikisum.models.network.loss import cross_entropy
+from wikisum.models.network.packing import pack
 
 sys.path.insert(0, str(Path(__file__).parent))
 import literal_decoder as literal
@@ -37,7 +39,7 @@ FORMS = {
 }  # fmt: skip
 # (source, target) lengths: the inputs are two longer, 3 to 13 tokens, every border of blocks of
 # 4 and every remainder by 3
-PAIRS = [(0, 1), (1, 1), (1, 2), (2, 2), (2, 3), (4, 2), (3, 4), (5, 3), (4, 5), (7, 3), (3, 8)]
+PAIRS = [(1, 0), (1, 1), (1, 2), (2, 2), (2, 3), (4, 2), (3, 4), (5, 3), (4, 5), (7, 3), (3, 8)]
 
 
 def rows_of(x_NW, sequences):
@@ -48,7 +50,7 @@ def rows_of(x_NW, sequences):
 @torch.no_grad()
 def test_agrees_with_the_equations_at_all_lengths(form, make_decoder, make_sequences):
     model, sequences = make_decoder(**FORMS[form]), make_sequences(*PAIRS)
-    logits = model.logits(model(sequences)[0])
+    logits = model.logits(model.decode(sequences)[0])
     for mine, ids in zip(
         rows_of(logits, sequences), rows_of(sequences.id_N, sequences), strict=True
     ):
@@ -59,7 +61,7 @@ def test_agrees_with_the_equations_at_all_lengths(form, make_decoder, make_seque
 def test_gradients_agree_with_the_equations(form, make_decoder, make_sequences):
     model, sequences = make_decoder(**FORMS[form]), make_sequences((6, 3), (2, 5))
     weight = torch.randn(len(sequences.id_N), 50)
-    (model.logits(model(sequences)[0]) * weight).sum().backward()
+    (model.logits(model.decode(sequences)[0]) * weight).sum().backward()
     found = {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
     model.zero_grad()
     rows = [literal.decode(model, ids) for ids in rows_of(sequences.id_N, sequences)]
@@ -75,11 +77,11 @@ def test_gradients_agree_with_the_equations(form, make_decoder, make_sequences):
 @torch.no_grad()
 def test_no_token_sees_a_later_one(form, make_decoder, make_sequences):
     model, sequences = make_decoder(**FORMS[form]), make_sequences((7, 4), (3, 2))
-    before = model(sequences)[0]
+    before = model.decode(sequences)[0]
     for place in range(1, 13):
         changed = sequences.id_N.clone()
         changed[place] = 49 if changed[place] != 49 else 48
-        after = model(sequences._replace(id_N=changed))[0]
+        after = model.decode(sequences._replace(id_N=changed))[0]
         torch.testing.assert_close(after[:place], before[:place], rtol=0, atol=1e-6)
         assert not torch.allclose(after[place], before[place], atol=1e-4)
         torch.testing.assert_close(after[13:], before[13:], rtol=0, atol=1e-6)
@@ -88,25 +90,26 @@ def test_no_token_sees_a_later_one(form, make_decoder, make_sequences):
 @pytest.mark.parametrize("form", FORMS)
 @torch.no_grad()
 def test_steps_with_caches_give_the_logits_of_a_full_pass(form, make_decoder):
-    """For prompts of many lengths at once, while hypotheses change places at every step."""
+    """For sources of many lengths at once, while hypotheses change places at every step."""
     model = make_decoder(**FORMS[form])
     rng = np.random.default_rng(3)
-    sources = [rng.integers(6, 50, n) for n in (1, 2, 3, 4, 5, 6, 7, 9, 10)]
+    sources = [[rng.integers(6, 50, n)] for n in (1, 2, 3, 4, 5, 6, 7, 9, 10)]
     beam, steps = 3, 8
-    state = model.start(pack_prompts(sources), beam, steps)
+    state = model.start(model.encode(pack(sources)), beam, steps)
     written = np.zeros((len(sources), beam, 0), int)
     tokens = np.full((len(sources), beam), SEPARATOR)
     for step in range(steps):
-        logits, state = model.step(torch.from_numpy(tokens), state)
+        logits = model.step(torch.from_numpy(tokens), state)
         if step:
             written = np.concatenate([written, tokens[..., None]], -1)
         repeated = [source for source in sources for _ in range(beam)]
-        whole = pack_sequences(repeated, written.reshape(len(repeated), step))
-        full = model.logits(model(whole)[0])
+        leads = written.reshape(len(repeated), step)
+        whole = from_batch(collate(repeated, leads, range(len(leads))))
+        full = model.logits(model.decode(whole)[0])
         last = torch.tensor(whole.lengths).cumsum(0) - 1
         torch.testing.assert_close(logits.flatten(0, 1), full[last], rtol=1e-4, atol=1e-4)
         parents = torch.from_numpy(rng.integers(0, beam, (len(sources), beam)))
-        state = state.reordered(parents)
+        state.reorder(parents)
         written = np.take_along_axis(written, parents.numpy()[..., None], 1)
         tokens = rng.integers(6, 50, (len(sources), beam))
 
@@ -116,13 +119,48 @@ def test_steps_with_caches_give_the_logits_of_a_full_pass(form, make_decoder):
 def test_the_state_of_some_examples_goes_on_alone(form, make_decoder):
     model = make_decoder(**FORMS[form])
     rng = np.random.default_rng(3)
-    state = model.start(pack_prompts([rng.integers(6, 50, n) for n in (4, 9, 6)]), 2, 3)
-    tokens = torch.full((3, 2), SEPARATOR)
-    _, state = model.step(tokens, state)
-    kept = torch.tensor([2, 0])
-    some, _ = model.step(tokens[kept] + 9, state.rows(kept))
-    whole, _ = model.step(tokens + 9, state)
+    source = pack([[rng.integers(6, 50, n)] for n in (4, 9, 6)])
+    states = [model.start(model.encode(source), 2, 3) for _ in range(2)]
+    tokens, kept = torch.full((3, 2), SEPARATOR), torch.tensor([2, 0])
+    for state in states:
+        model.step(tokens, state)
+    states[0].select(kept)
+    some, whole = model.step(tokens[kept] + 9, states[0]), model.step(tokens + 9, states[1])
     torch.testing.assert_close(some, whole[kept], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@torch.no_grad()
+def test_source_attention_is_that_of_the_layers(form, make_decoder, make_batch):
+    model, batch = make_decoder(**FORMS[form]), make_batch((7, 3), (3, 5))
+    weights = model.source_attention(batch, model.encode(batch.source))
+    assert weights.shape == (2, 6, 7)
+    sequences = from_batch(batch)
+    for row, ids in enumerate(rows_of(sequences.id_N, sequences)):
+        count, told = (7, 3)[row], []
+        literal.decode(model, ids, told)
+        shares = torch.stack(told).sum(0)[count + 1 :, 1 : count + 1]
+        sums = shares.sum(1, keepdim=True)
+        expected = torch.where(sums > 0, shares / sums, torch.tensor(1 / count))
+        found = weights[row, : len(expected)]
+        torch.testing.assert_close(found[:, :count], expected, rtol=1e-4, atol=1e-5)
+        assert not found[:, count:].any()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@torch.no_grad()
+def test_half_precision_stays_close(form, make_decoder, make_batch):
+    model, batch = make_decoder(**FORMS[form]), make_batch((7, 3), (3, 5))
+    exact = model.log_probabilities(batch, batch.source)
+    with torch.autocast("cpu", torch.bfloat16):
+        near = model.log_probabilities(batch, batch.source)
+    assert (exact - near).abs().max() < 0.3
+    half = model.to(torch.bfloat16)
+    state = half.start(half.encode(batch.source), 2, 2)
+    logits = half.step(torch.full((2, 2), SEPARATOR), state).float()
+    first = torch.tensor([0, 4])  # the first label of each lead
+    found = logits[:, 0].log_softmax(-1).gather(1, batch.label_Y[first][:, None])[:, 0]
+    assert (found - exact[first]).abs().max() < 0.3
 
 
 class LargestTensor(TorchDispatchMode):
@@ -143,7 +181,7 @@ def test_no_tensor_grows_faster_than_the_sequence(form, make_decoder, make_seque
     model, sizes = make_decoder(**FORMS[form]), []
     for length in (400, 800):
         with LargestTensor() as largest:
-            model(make_sequences((length, 9)))[0].sum().backward()
+            model.decode(make_sequences((length, 9)))[0].sum().backward()
         sizes.append(largest.numbers)
     assert sizes[1] < 2.2 * sizes[0]
 
@@ -155,65 +193,72 @@ def test_block_256_of_the_paper_at_its_borders(make_decoder, make_sequences):
     sequences = make_sequences((520, 1))
     ids = sequences.id_N.clone()
     ids[changed] = 7 if ids[changed] != 7 else 8
-    moved = (model(sequences)[0] != model(sequences._replace(id_N=ids))[0]).any(1)
+    moved = (model.decode(sequences)[0] != model.decode(sequences._replace(id_N=ids))[0]).any(1)
     assert moved.nonzero().squeeze(1).tolist() == [255]
     looking_back = make_decoder(layers="L", block=256, lookback=1)
-    moved = (looking_back(sequences)[0] != looking_back(sequences._replace(id_N=ids))[0]).any(1)
+    moved = (
+        looking_back.decode(sequences)[0] != looking_back.decode(sequences._replace(id_N=ids))[0]
+    ).any(1)
     assert moved.nonzero().squeeze(1).tolist() == list(range(255, 512))
 
 
-def test_the_loss_counts_the_labels_it_should(make_decoder, make_sequences):
-    sequences = make_sequences((4, 2), (3, 5))
+def test_the_loss_counts_the_labels_it_should(make_decoder, make_batch):
+    batch = make_batch((4, 2), (3, 5))
+    sequences = from_batch(batch)
     assert sequences.lengths == (8, 10)
     model = make_decoder(layers="F")
-    x, labels = model(sequences)[0], sequences.label_N
+    x, labels = model.decode(sequences)[0], sequences.label_N
     each = torch.nn.functional.cross_entropy(model.logits(x), labels, reduction="none")
     is_target = torch.tensor([0] * 5 + [1] * 3 + [0] * 4 + [1] * 6, dtype=torch.bool)
-    assert labels[is_target].tolist()[2::6] == [3, 3]  # END
-    model.train()
-    both = model.loss(sequences, 0.0)
-    assert (both.trained_labels, both.target_labels) == (18, 9)
-    torch.testing.assert_close(both.trained, each.sum())
-    torch.testing.assert_close(both.plain, each[is_target].sum())
-    model.eval()
-    target = model.loss(sequences, 0.0)
-    torch.testing.assert_close(target.trained, each[is_target].sum())
-    without = make_decoder(layers="F", separator_loss=False).train().loss(sequences, 0.0)
-    assert without.trained_labels == 16
-    torch.testing.assert_close(without.trained, each[labels != SEPARATOR].sum())
-    only = make_decoder(layers="F", source_loss=False).train().loss(sequences, 0.1)
+    assert torch.equal(labels[is_target], batch.label_Y)
+    assert torch.equal(sequences.is_target_N, is_target)
+    both = model.train()(batch, 0.0)
+    assert both.predictions == 18
+    torch.testing.assert_close(both.total, each.sum())
+    torch.testing.assert_close(both.target, each[is_target].sum())
+    source_loss = both.figures["source_loss"]
+    torch.testing.assert_close(source_loss.total, each[~is_target].sum())
+    assert source_loss.weight == 9
+    target = model.eval()(batch, 0.0)
+    torch.testing.assert_close(target.total, each[is_target].sum())
+    torch.testing.assert_close(-model.log_probabilities(batch, batch.source), each[is_target])
+    without = make_decoder(layers="F", separator_loss=False).train()(batch, 0.0)
+    assert without.predictions == 16
+    torch.testing.assert_close(without.total, each[labels != SEPARATOR].sum())
+    only = make_decoder(layers="F", source_loss=False).train()(batch, 0.1)
     table = model.embedding.weight
     expected = cross_entropy(x[is_target], table, None, labels[is_target], 0.1)
-    torch.testing.assert_close(only.trained, expected.smoothed)
+    torch.testing.assert_close(only.total, expected.smoothed)
 
 
-def test_the_loss_balances_experts_in_training_alone(make_decoder, make_sequences):
-    sequences = make_sequences((4, 2))
+def test_the_loss_balances_experts_in_training_alone(make_decoder, make_batch):
+    batch = make_batch((4, 2))
     model = make_decoder(layers="F", feedforwards="E", balance=0.5)
-    plain = model.loss(sequences, 0.0)
-    torch.testing.assert_close(plain.trained, plain.plain)
+    plain = model(batch, 0.0)
+    torch.testing.assert_close(plain.total, plain.target)
     model.train()
     torch.manual_seed(0)
-    with_balance = model.loss(sequences, 0.0).trained
+    with_balance = model(batch, 0.0)
     torch.manual_seed(0)
-    gates = model(sequences)[1]
+    gates = model.decode(from_batch(batch))[1]
     model.settings = dataclasses.replace(model.settings, balance=0.0)
     torch.manual_seed(0)
-    without = model.loss(sequences, 0.0).trained
-    torch.testing.assert_close(with_balance - without, 8 * 0.5 * gates[0].imbalance())
+    without = model(batch, 0.0).total
+    torch.testing.assert_close(with_balance.total - without, 8 * 0.5 * gates[0].imbalance())
+    torch.testing.assert_close(with_balance.figures["expert_imbalance"].total, gates[0].imbalance())
 
 
 @pytest.mark.parametrize("form", ["T-D", "T-DMCA of the code", "Transformer-XL"])
-def test_a_batch_can_be_learned_by_heart(form, make_decoder, make_sequences):
-    model, sequences = make_decoder(**FORMS[form]).train(), make_sequences((6, 5), (9, 7), (3, 4))
+def test_a_batch_can_be_learned_by_heart(form, make_decoder, make_batch):
+    model, batch = make_decoder(**FORMS[form]).train(), make_batch((6, 5), (9, 7), (3, 4))
     optimizer = torch.optim.Adam(model.parameters(), 1e-2)
     losses = []
     for _ in range(60):
-        loss = model.loss(sequences, 0.0)
-        (loss.trained / loss.trained_labels).backward()
+        loss = model(batch, 0.0)
+        (loss.total / loss.predictions).backward()
         optimizer.step()
         optimizer.zero_grad()
-        losses.append(loss.plain.item() / loss.target_labels)
+        losses.append(loss.target.item() / len(batch.label_Y))
     assert losses[-1] < 0.2 < 3 < losses[0]
 
 
@@ -222,7 +267,7 @@ def test_a_batch_can_be_learned_by_heart(form, make_decoder, make_sequences):
     [
         ({"layers": "LQ"}, "--layers is spelled with"),
         ({"layers": "LM", "feedforwards": "DDD"}, "one letter, or one per layer"),
-        ({"layers": "XL"}, "stand alone"),
+        ({"layers": "XL"}, "X layers have relative positions"),
         ({"compression": "never"}, "before or after"),
         ({"factor": 1}, "--factor must be over 1"),
         ({"width": 20, "heads": 8}, "does not divide"),

@@ -1,0 +1,63 @@
+"""The decoder-only models of the papers, and small ones that learn in minutes on a CPU."""
+
+from dataclasses import replace
+
+from wikisum.models.decoder_only.settings import DecoderOnlySettings
+from wikisum.models.network.presets import TINY_SOURCE, TINY_TRAIN
+from wikisum.models.settings.decoding import DecodingSettings
+from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
+
+_TRAIN = TrainSettings(
+    steps=1_000_000, batch_tokens=8_192, peak_learning_rate=6.99e-4, warmup_steps=4_000,
+    beta2=0.98,
+)  # fmt: skip
+_DECODING = DecodingSettings(beam=4, alpha=0.6)
+_PHT_TRAIN = TrainSettings(
+    steps=600_000, peak_learning_rate=4.94e-4, warmup_steps=16_000, beta2=0.98,
+    label_smoothing=0.0,
+)  # fmt: skip
+_PHT_SHAPE = DecoderOnlySettings(width=256, feedforward=1_024, heads=4, dropout=0.3, layers="LML")
+_TINY = DecoderOnlySettings(
+    width=96, feedforward=192, heads=4, dropout=0.0, pre_norm=True, block=64, memory=64, experts=8
+)
+
+
+def _run(model: DecoderOnlySettings, source_tokens: int, train: TrainSettings) -> RunSettings:
+    return RunSettings(model, SourceSettings(source_tokens=source_tokens), train, _DECODING)
+
+
+def _tiny(layers: str, feedforwards: str = "D") -> RunSettings:
+    shape = replace(_TINY, layers=layers, feedforwards=feedforwards)
+    return RunSettings(shape, TINY_SOURCE, TINY_TRAIN)
+
+
+PRESETS = {
+    # Liu et al. 2018, table 4: T-D is the decoder of T-ED ("transformer_base_v1")
+    "t-d": _run(DecoderOnlySettings(layers="FFFFFF"), 4_000, _TRAIN),
+    "t-dmca": _run(DecoderOnlySettings(), 11_000, replace(_TRAIN, batch_tokens=12_000)),
+    "t-dmca-128-experts": _run(
+        DecoderOnlySettings(feedforwards="DDEDD"), 11_000, replace(_TRAIN, batch_tokens=12_000)
+    ),
+    "t-dmca-256-experts": _run(
+        DecoderOnlySettings(feedforwards="DDEDD", experts=256), 7_500, _TRAIN
+    ),
+    # the authors' code, "transformer_moe_prepend_8k" of February 2018
+    "t-dmca-released": _run(
+        DecoderOnlySettings(
+            width=1_024, feedforwards="SSESS", experts=256, lookback=1, compression="before",
+            input_norm=True, separator_loss=False,
+        ),
+        7_500,
+        replace(_TRAIN, label_smoothing=0.0),
+    ),
+    # the baselines of Liu & Lapata 2019 and of the PHT paper; the latter states 3 layers
+    "t-dmca-3000": _run(DecoderOnlySettings(), 3_000, TrainSettings()),
+    "t-dmca-pht": _run(_PHT_SHAPE, 3_000, _PHT_TRAIN),
+    "transformer-xl": _run(
+        replace(_PHT_SHAPE, layers="XXX", block=512, output_bias=True), 3_000, _PHT_TRAIN
+    ),
+    "tiny-t-d": _tiny("FFF"),
+    "tiny-t-dmca": _tiny("LML"),
+    "tiny-t-dmca-experts": _tiny("LML", "DED"),
+    "tiny-transformer-xl": _tiny("XXX"),
+}  # fmt: skip
