@@ -56,7 +56,8 @@ def main() -> None:
                 spent[name].append(one)
     ratios = [e / d for d, e in zip(spent["dense"], spent["experts"], strict=True)]
     for name, times in spent.items():
-        print(f"{name:8} {1e6 * statistics.median(times) / args.tokens:8.2f} microseconds per token")
+        micro = 1e6 * statistics.median(times) / args.tokens
+        print(f"{name:8} {micro:8.2f} microseconds per token")
     spread = f"from {min(ratios):.2f} to {max(ratios):.2f}"
     print(f"ratio    {statistics.median(ratios):8.2f} ({spread})")
     row = vars(args) | {"ratio": statistics.median(ratios), "machine": platform.processor()}
