@@ -18,9 +18,10 @@ _IN_WORD = re.compile(r"\w")
 _NO_LETTERS = re.sub(rb"[A-Za-z\xc0-\xff]", b"", bytes(range(256)))  # of Latin-1
 _WORDS_BEFORE = re.compile(r"[^\W\d_]{2,}")
 _BOILERPLATE = re.compile(
-    r"\b(?:(?:we|this (?:web)?site|our (?:web)?site|by continuing)\b.{0,60}\bcookies?"
+    r"© ?(?:copyright )?\d{4}"
+    r"|\b(?:(?:we|this (?:web)?site|our (?:web)?site|by continuing)\b.{0,60}\bcookies?"
     r"|cookies? (?:policy|settings|preferences|consent)|accept (?:all )?cookies"
-    r"|all rights reserved|copyright ©|© ?(?:copyright )?\d{4}|terms (?:of (?:use|service)|and "
+    r"|all rights reserved|copyright ©|terms (?:of (?:use|service)|and "
     r"conditions)\b.{0,40}\bprivacy|privacy policy\b.{0,40}\bterms"
     r"|(?:enable|turn on|requires?|support) javascript|javascript (?:is|to be) "
     r"(?:disabled|enabled|required)"

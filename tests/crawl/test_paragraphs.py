@@ -33,6 +33,8 @@ from wikisum.crawl.paragraphs import (
         ("Home News Sport Weather Contact About Us", "no_sentence"),
         ("v. 1.2 of the tool list menu", "no_sentence"),
         ("We use cookies on this website to improve your visit.", "boilerplate"),
+        ("© 2010-2014 Grand Bridge Company and contributors. Made in Tavin.", "boilerplate"),
+        ("Parts are ©2014 by the Grand Bridge Company of Tavin.", "boilerplate"),
         ("Copyright © 2024 Example. All rights reserved by the company.", "boilerplate"),
     ],
 )
