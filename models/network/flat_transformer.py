@@ -11,8 +11,9 @@ from wikisum.models.network.encoder_decoder import EncoderDecoder, EncoderDecode
 from wikisum.models.network.layers import LocalLayer
 from wikisum.models.network.packing import Source
 from wikisum.models.network.positions import sinusoids
-from wikisum.models.network.presets import TINY_SHAPE, TINY_SOURCE, TINY_TRAIN
+from wikisum.models.network.presets import TINY_DECODING, TINY_SHAPE, TINY_SOURCE, TINY_TRAIN
 from wikisum.models.network.spec import ModelSpec
+from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.fields import require_positive, setting
 from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
 from wikisum.models.sources import FLAT
@@ -58,7 +59,10 @@ SPEC = ModelSpec(
     source=FLAT,
     presets={
         # the flat transformer of Liu & Lapata 2019; 600, 800 and 1,200 source tokens there
-        "ft-paper": RunSettings(FlatSettings(), SourceSettings(source_tokens=800)),
+        "ft-paper": RunSettings(
+            FlatSettings(), SourceSettings(source_tokens=800),
+            decoding=DecodingSettings(max_tokens=400),
+        ),
         # Liu et al. 2018, T-ED: the base transformer of its day, over 500 tokens
         "t-ed": RunSettings(
             FlatSettings(width=512, feedforward=2_048, bias=False, output_bias=False),
@@ -67,9 +71,10 @@ SPEC = ModelSpec(
                 steps=1_000_000, batch_tokens=4_096, peak_learning_rate=6.99e-4,
                 warmup_steps=4_000, beta2=0.98,
             ),
+            DecodingSettings(beam=4, alpha=0.6, max_tokens=400),
         ),
         "tiny-ft": RunSettings(
-            FlatSettings(**TINY_SHAPE, encoder_layers=3), TINY_SOURCE, TINY_TRAIN
+            FlatSettings(**TINY_SHAPE, encoder_layers=3), TINY_SOURCE, TINY_TRAIN, TINY_DECODING
         ),
     },
 )  # fmt: skip

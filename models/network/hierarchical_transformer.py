@@ -12,8 +12,9 @@ from wikisum.models.network.encoder_decoder import EncoderDecoder, EncoderDecode
 from wikisum.models.network.layers import NORM_EPSILON, FeedForward, LocalLayer, Residual
 from wikisum.models.network.packing import Source, pad, unpad
 from wikisum.models.network.positions import sinusoids
-from wikisum.models.network.presets import TINY_SHAPE, TINY_SOURCE, TINY_TRAIN
+from wikisum.models.network.presets import TINY_DECODING, TINY_SHAPE, TINY_SOURCE, TINY_TRAIN
 from wikisum.models.network.spec import ModelSpec
+from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.fields import require, setting
 from wikisum.models.settings.run import RunSettings, TrainSettings
 from wikisum.models.sources import HIERARCHICAL
@@ -235,8 +236,10 @@ SPEC = ModelSpec(
     presets={
         # Liu & Lapata 2019: five local and two global layers; the depth of the decoder is that of
         # the released checkpoint. The paper's "learning rate 2e-5" is read as the released
-        # schedule's peak of 2.096e-3.
-        "ht-paper": RunSettings(HierarchicalSettings()),
+        # schedule's peak of 2.096e-3. Summaries may be as long as the longest lead it learns from.
+        "ht-paper": RunSettings(
+            HierarchicalSettings(), decoding=DecodingSettings(max_tokens=400)
+        ),
         # the command in the README of the released code: 15,343,952 parameters at 32,000 subwords
         "ht-readme": RunSettings(
             HierarchicalSettings(
@@ -244,9 +247,10 @@ SPEC = ModelSpec(
                 released=True,
             ),
             train=TrainSettings(steps=1_000_000, update_batches=16),
+            decoding=DecodingSettings(min_tokens=20, max_tokens=400),
         ),
         "tiny": RunSettings(
-            HierarchicalSettings(**TINY_SHAPE, layers="LLG"), TINY_SOURCE, TINY_TRAIN
+            HierarchicalSettings(**TINY_SHAPE, layers="LLG"), TINY_SOURCE, TINY_TRAIN, TINY_DECODING
         ),
     },
 )  # fmt: skip

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import normalize
 
 from wikisum.ranker import cosines
 from wikisum.ranker.cosines import similar_pairs, term_counts, tfidf_vectors
@@ -51,3 +53,17 @@ def test_blocks_change_nothing(paragraphs):
         parts = similar_pairs(tfidf_vectors(paragraphs), 0.0)
     for one, other in zip(whole, parts, strict=True):
         assert np.array_equal(one, other)
+
+
+@given(st.lists(st.lists(st.sampled_from("abcde"), max_size=6), min_size=1, max_size=7))
+def test_vectors_are_those_of_scikit_learn(paragraphs):
+    """Its counting and normalizing; its idf adds 1 to that of the papers."""
+    counter = CountVectorizer(analyzer=list)
+    try:
+        counts = counter.fit_transform(paragraphs).toarray()
+    except ValueError:  # it refuses an empty vocabulary
+        counts = np.zeros((len(paragraphs), 0))
+    idf = np.log(len(paragraphs) / np.maximum((counts > 0).sum(0), 1))
+    expected = normalize(counts * idf) if counts.size else counts
+    found = tfidf_vectors(paragraphs).toarray()
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-12)
