@@ -68,17 +68,19 @@ def test_a_crawl_on_a_server_is_not_asked(capsys, tmp_path):
     words = [SAMPLE[0], *SAMPLE[1:3], *SAMPLE[5:], "--crawl", "CC-MAIN-2024-10"]
     assert main([*words, "--out", str(tmp_path / "out")]) == 0
     told = capsys.readouterr().out
-    assert "by the coverage that is assumed" in told
-    assert "at 2 requests a second" in told
+    assert "by the assumed coverage" in told
+    assert "at 2 requests per second" in told
 
 
 def test_what_the_web_would_be_asked_for(capsys, tmp_path):
     words = [*SAMPLE, "--live", "--contact", "me@host.example", "--live-delay", "2"]
     assert main([*words, "--out", str(tmp_path / "out")]) == 0
     told = capsys.readouterr().out.splitlines()
-    assert next(line for line in told if line.startswith("web ")).endswith("as is assumed")
-    assert any("to ask the web, a host for one page at a time" in line for line in told)
-    assert not any("requests a second" in line for line in told)
+    assert next(line for line in told if line.startswith("web ")).endswith(
+        "are assumed to be there still"
+    )
+    assert any("to fetch from the web, one page per host at a time" in line for line in told)
+    assert not any("requests per second" in line for line in told)
     assert main([*words, "--json", "--out", str(tmp_path / "out")]) == 0
     plain = json.loads(capsys.readouterr().out)
     volumes = plain["volumes"]
@@ -90,8 +92,8 @@ def test_what_the_web_would_be_asked_for(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--assume", "colour=1"], "--assume knows no 'colour'"),
-        (["--assume", "coverage=much"], "no number"),
+        (["--assume", "colour=1"], "no figure is called 'colour'"),
+        (["--assume", "coverage=much"], "is not a number"),
         (["--assume", "coverage=7"], "is out of range"),
     ],
 )
@@ -125,7 +127,7 @@ def test_articles_of_a_large_dump_are_taken_from_all_over_it(tmp_path, monkeypat
     (tmp_path / "x.xml.bz2").write_bytes(b"".join(map(bz2.compress, [*streams, b"</mediawiki>"])))
     found = expand([str(tmp_path / "x.xml.bz2")])
     whole, _ = sample_articles(found, [], [], ArticleSettings())
-    assert whole.articles == sample_inputs.MOST_ARTICLES
+    assert whole.articles == sample_inputs.MAX_ARTICLES
     assert whole.articles * whole.total_bytes / whole.read_bytes == pytest.approx(400, rel=0.02)
     monkeypatch.setattr(sample_inputs, "SMALL_BYTES", 0)
     spread, _ = sample_articles(found, [], [], ArticleSettings())
