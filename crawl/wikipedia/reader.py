@@ -211,6 +211,8 @@ class Reader:
         """What a template shows: by its body in the dump, by a parser function, by the table."""
         if (expanded := self._expanded(node, name)) is not None:
             return self.text_of(_parse(expanded))
+        if name not in TABLE and is_silent(name, bool(node.params)):
+            return ""
         named: dict[str, str] = {}
         values: dict[str, str] = {}
         for parameter in node.params:
@@ -243,6 +245,8 @@ class Reader:
 
     def text_of(self, code: Any) -> str:
         """Return the text of a piece of markup, without sections or citations."""
+        if len(code.nodes) == 1 and isinstance(code.nodes[0], nodes.Text):
+            return str(code.nodes[0])
         reader = Reader(self._site, self._expander, self._title)
         reader.walk(code)
         self._unknown.update(reader._unknown)
