@@ -16,6 +16,7 @@ MODELS = {
     "ht": "wikisum.models.network.hierarchical_transformer",
     "ft": "wikisum.models.network.flat_transformer",
     "decoder-only": "wikisum.models.decoder_only.decoder",
+    "lstm": "wikisum.models.recurrent.lstm_attention",
 }
 
 _GROUPS: dict[str, Any] = {

@@ -19,28 +19,31 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from wikisum.models.network.loss import CrossEntropy, cross_entropy
+from wikisum.models.network.loss import cross_entropy, label_log_probabilities
+from wikisum.models.network.packing import Batch, Source, pad
+from wikisum.models.network.presets import TINY_SOURCE, TINY_TRAIN
+from wikisum.models.network.spec import Loss, ModelSpec, SummaryModel, TensorState
+from wikisum.models.settings.decoding import DecodingSettings
+from wikisum.models.settings.fields import require_positive, require_share, setting
+from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
+from wikisum.models.sources import FLAT
 
 
 @dataclass(frozen=True)
 class LstmSettings:
     """Sizes of the LSTMs; the defaults are those of `lstm_attention` in the released code."""
 
-    vocab_size: int = 32_000
-    embedding: int = 128
-    width: int = 128
-    layers: int = 2
-    dropout: float = 0.2
-    bidirectional: bool = False
-    share_embeddings: bool = False
+    vocab_size: int = setting(32_000, "number of subwords")
+    embedding: int = setting(128, "width of token vectors")
+    width: int = setting(128, "width of the LSTMs, per direction")
+    layers: int = setting(2, "LSTM layers of the encoder and of the decoder")
+    dropout: float = setting(0.2, "dropout on the input of each LSTM layer")
+    bidirectional: bool = setting(False, "read the source in both directions")
+    share_embeddings: bool = setting(False, "one table of embeddings for source and target")
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "embedding", "width", "layers"):
-            value = getattr(self, name)
-            if value <= 0:
-                raise ValueError(f"--{name.replace('_', '-')} must be over 0, not {value}")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"--dropout must be at least 0 and below 1, not {self.dropout}")
+        require_positive(self, "vocab_size", "embedding", "width", "layers")
+        require_share(self, "dropout")
 
 
 class Memory(NamedTuple):
@@ -158,7 +161,7 @@ class Decoder(nn.Module):
         return weight_BKL
 
 
-class LstmAttention(nn.Module):
+class LstmAttention(SummaryModel):
     """Encoder, decoder and tables of embeddings: source, target and output, or one for all."""
 
     def __init__(self, settings: LstmSettings) -> None:
@@ -191,9 +194,11 @@ class LstmAttention(nn.Module):
         for table in (self.source_embedding.weight, self.target_embedding.weight, self.output):
             nn.init.normal_(table, std=table.shape[1] ** -0.5)
 
-    def remember(self, id_BL: Tensor, is_source_BL: Tensor) -> Memory:
-        """The memory of padded source ids."""
-        memory: Memory = self.encoder(self.source_embedding(id_BL) * self.scale, is_source_BL)
+    def encode(self, source: Source) -> Memory:
+        """The memory of the sources of a batch."""
+        rows = source.slot_in_example_N, source.is_source_BL
+        embedded_BLE = pad(self.source_embedding(source.id_N) * self.scale, *rows)
+        memory: Memory = self.encoder(embedded_BLE, source.is_source_BL)
         return memory
 
     def decode(self, target_BS: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
@@ -206,19 +211,36 @@ class LstmAttention(nn.Module):
             weights.append(weight_BKL[:, 0])
         return torch.stack(found, 1), torch.stack(weights, 1)
 
-    def loss(
-        self, memory: Memory, target_BS: Tensor, label_Y: Tensor, slot_Y: Tensor, smoothing: float
-    ) -> CrossEntropy:
-        """The loss of labels, whose positions in [B, S] flattened are `slot_Y`."""
-        x_YW = self.decode(target_BS, memory)[0].flatten(0, 1).index_select(0, slot_Y)
-        return cross_entropy(x_YW, self.output, None, label_Y, smoothing)
+    def forward(self, batch: Batch, smoothing: float) -> Loss:
+        """The cross-entropy of the target labels."""
+        x_YW, label_Y = self._at_labels(batch, self.encode(batch.source)), batch.label_Y
+        sums = cross_entropy(x_YW, self.output, None, label_Y, smoothing)
+        return Loss(sums.smoothed, label_Y.numel(), sums.plain)
 
-    def step(
-        self, token_BK: Tensor, state: DecoderState, memory: Memory
-    ) -> tuple[Tensor, DecoderState]:
-        """([B, K, V] logits of the next token, the state after this one)."""
-        state, _ = self.decoder(self._embedded(token_BK), state, memory)
-        return self.logits(state.attention), state
+    def log_probabilities(self, batch: Batch, memory: Memory) -> Tensor:
+        """[Y] the log-probability of each target label."""
+        x_YW = self._at_labels(batch, memory)
+        return label_log_probabilities(x_YW, self.output, None, batch.label_Y)
+
+    def _at_labels(self, batch: Batch, memory: Memory) -> Tensor:
+        x_BSW, _ = self.decode(batch.target_BS, memory)
+        return x_BSW.flatten(0, 1).index_select(0, batch.label_slot_Y)
+
+    def start(self, memory: Memory, beam: int, max_steps: int) -> TensorState:
+        """The state before the first step."""
+        own = self.decoder.start(memory, beam)
+        return TensorState(own._asdict(), memory._asdict())
+
+    def step(self, token_BK: Tensor, state: TensorState) -> Tensor:
+        """[B, K, V] logits of the next token of K hypotheses."""
+        memory, own = Memory(**state.per_example), DecoderState(**state.per_hypothesis)
+        own, _ = self.decoder(self._embedded(token_BK), own, memory)
+        state.per_hypothesis = own._asdict()
+        return self.logits(own.attention)
+
+    def source_attention(self, batch: Batch, memory: Memory) -> Tensor:
+        """[B, S, L] the attention of target positions to source tokens."""
+        return self.decode(batch.target_BS, memory)[1]
 
     def logits(self, x: Tensor) -> Tensor:
         """[..., V] logits of the next token."""
@@ -231,3 +253,28 @@ class LstmAttention(nn.Module):
 
 def _rows_at(x_BLW: Tensor, index_BL: Tensor) -> Tensor:
     return x_BLW.gather(1, index_BL[..., None].expand(-1, -1, x_BLW.shape[-1]))
+
+
+_TRAIN = TrainSettings(
+    steps=1_000_000, batch_tokens=1_024, peak_learning_rate=2e-4, warmup_steps=100,
+    schedule="constant", beta1=0.85, beta2=0.997, epsilon=1e-6, clip=2.0,
+)  # fmt: skip
+_SOURCE, _DECODING = SourceSettings(source_tokens=500), DecodingSettings(beam=4, alpha=0.6)
+_TINY = LstmSettings(embedding=96, width=96, layers=1, dropout=0.0)
+
+SPEC = ModelSpec(
+    name="lstm",
+    settings=LstmSettings,
+    build=LstmAttention,
+    source=FLAT,
+    presets={
+        # Liu et al. 2018, table 4, as in their code. Its warm-up over 100 steps is exponential,
+        # here it is linear.
+        "seq2seq-att": RunSettings(LstmSettings(), _SOURCE, _TRAIN, _DECODING),
+        # as in Bahdanau et al. 2014, which the paper cites
+        "seq2seq-att-bidirectional": RunSettings(
+            LstmSettings(bidirectional=True), _SOURCE, _TRAIN, _DECODING
+        ),
+        "tiny-seq2seq-att": RunSettings(_TINY, TINY_SOURCE, TINY_TRAIN),
+    },
+)

@@ -2,9 +2,11 @@ import dataclasses
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
+from wikisum.models.network.packing import pack
 from wikisum.models.recurrent.lstm_attention import LstmAttention, LstmSettings
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -36,9 +38,8 @@ def make_lstm():
 
 @pytest.fixture
 def source():
-    torch.manual_seed(2)
-    mask = torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS)[:, None]
-    return torch.randint(6, 30, mask.shape).masked_fill(~mask, 0), mask
+    rng = np.random.default_rng(2)
+    return pack([[rng.integers(6, 30, length)] for length in LENGTHS])
 
 
 @pytest.fixture
@@ -52,11 +53,11 @@ def target():
 @pytest.mark.parametrize("form", FORMS)
 def test_agrees_with_the_equations_in_outputs_and_gradients(form, make_lstm, source, target):
     model = make_lstm(**FORMS[form])
-    x, weights = model.decode(target, model.remember(*source))
+    x, weights = model.decode(target, model.encode(source))
     logits = model.logits(x)
     expected = []
     for row, length in enumerate(LENGTHS):
-        ids = source[0][row, :length].tolist()
+        ids = source.id_N.split(LENGTHS)[row].tolist()
         one, seen = literal.decode(model, ids, target[row].tolist())
         expected.append(one)
         torch.testing.assert_close(logits[row], one, rtol=1e-4, atol=1e-5)
@@ -75,8 +76,8 @@ def test_agrees_with_the_equations_in_outputs_and_gradients(form, make_lstm, sou
 @torch.no_grad()
 def test_batch_mates_change_nothing(form, make_lstm, source, target):
     model = make_lstm(**FORMS[form])
-    whole = model.decode(target, model.remember(*source))[0]
-    alone = model.decode(target[:1], model.remember(source[0][:1, :5], source[1][:1, :5]))[0]
+    whole = model.decode(target, model.encode(source))[0]
+    alone = model.decode(target[:1], model.encode(pack([[source.id_N[:5].numpy()]])))[0]
     torch.testing.assert_close(alone[0], whole[0], rtol=1e-4, atol=1e-6)
 
 
@@ -84,11 +85,11 @@ def test_batch_mates_change_nothing(form, make_lstm, source, target):
 @torch.no_grad()
 def test_steps_of_hypotheses_are_those_of_a_full_pass(form, make_lstm, source):
     model = make_lstm(**FORMS[form])
-    memory = model.remember(*source)
+    memory = model.encode(source)
     tokens = torch.randint(6, 30, (3, 4, 5))
-    state = model.decoder.start(memory, 4)
+    state = model.start(memory, 4, 5)
     for step in range(5):
-        logits, state = model.step(tokens[..., step], state, memory)
+        logits = model.step(tokens[..., step], state)
         for k in range(4):
             x, _ = model.decode(tokens[:, k, : step + 1], memory)
             torch.testing.assert_close(logits[:, k], model.logits(x[:, -1]), rtol=1e-4, atol=1e-5)
@@ -97,7 +98,7 @@ def test_steps_of_hypotheses_are_those_of_a_full_pass(form, make_lstm, source):
 @torch.no_grad()
 def test_no_position_sees_a_later_token(make_lstm, source, target):
     model = make_lstm()
-    memory = model.remember(*source)
+    memory = model.encode(source)
     before = model.decode(target, memory)[0]
     for place in range(1, 6):
         changed = target.clone()
@@ -111,6 +112,6 @@ def test_forget_gates_start_open_and_dropout_is_for_training(source, target):
     model = LstmAttention(dataclasses.replace(SMALL, dropout=0.5))
     assert model.decoder.cells[0].bias.tolist() == [0] * 8 + [1] * 8 + [0] * 16
     assert model.encoder.lstm.bias_ih_l0.tolist() == [0] * 8 + [1] * 8 + [0] * 16
-    assert not torch.equal(*(model.decode(target, model.remember(*source))[0] for _ in range(2)))
+    assert not torch.equal(*(model.decode(target, model.encode(source))[0] for _ in range(2)))
     model.eval()
-    assert torch.equal(*(model.decode(target, model.remember(*source))[0] for _ in range(2)))
+    assert torch.equal(*(model.decode(target, model.encode(source))[0] for _ in range(2)))
