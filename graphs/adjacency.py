@@ -1,4 +1,4 @@
-"""Edges -> the matrix that replaces an attention head."""
+"""Edges -> the matrix that replaces the weights of an attention head."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,13 +8,13 @@ from wikisum.graphs.edges import Edges
 
 
 def sparse_adjacency(edges: Edges, size: int) -> sparse.csr_matrix:
-    """The row-normalised matrix [size, size] of eq. 24 of Liu & Lapata 2019; rows sum to 1.
+    """Return the row-normalized matrix [size, size] of eq. 24 of Liu & Lapata 2019.
 
-    Edges count both ways. A paragraph without edges attends to itself, so that no row is empty.
+    Rows sum to 1. Edges count in both directions. A paragraph without edges attends to itself.
     Raises ValueError for an edge out of bounds.
     """
     if edges.source and not 0 <= min(edges.source) <= max(edges.target) < size:
-        raise ValueError(f"an edge leaves the {size} paragraphs")
+        raise ValueError(f"an edge names a paragraph outside 0 to {size - 1}")
     one, other = np.array(edges.source, dtype=np.intp), np.array(edges.target, dtype=np.intp)
     weight = np.array(edges.weight)
     rows, columns = np.concatenate([one, other]), np.concatenate([other, one])
@@ -28,6 +28,6 @@ def sparse_adjacency(edges: Edges, size: int) -> sparse.csr_matrix:
 
 
 def adjacency(edges: Edges, size: int) -> npt.NDArray[np.float32]:
-    """`sparse_adjacency` as an array [size, size]."""
+    """Return `sparse_adjacency` as an array [size, size]."""
     matrix: npt.NDArray[np.float32] = sparse_adjacency(edges, size).toarray()
     return matrix

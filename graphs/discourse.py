@@ -1,4 +1,4 @@
-"""The discourse graph: paragraphs that name the same things, or follow on from each other."""
+"""The discourse graph: paragraphs that share entities or are linked by a discourse marker."""
 
 import re
 from collections.abc import Sequence
@@ -31,10 +31,10 @@ _JOINED = re.compile(
 
 
 def begins_with_marker(paragraph: str) -> bool:
-    """Whether a marker joins the paragraph to what stands before it: at its start.
+    """Whether the paragraph begins with a discourse marker, which links it to the one before.
 
-    The paper does not say where the marker must stand. At the start, after at most a conjunction
-    (`For example`, `But then`), it speaks of the paragraph before; elsewhere it seldom does.
+    The paper does not say where the marker must be. At the start, after at most a conjunction
+    (`For example`, `But then`), it refers to the paragraph before; elsewhere it rarely does.
     """
     return _JOINED.match(paragraph) is not None
 
@@ -45,18 +45,18 @@ def discourse_graph(
     positions: Sequence[int],
     entities: Sequence[AbstractSet[str]] | None = None,
 ) -> Edges:
-    """0.2 for each entity that two paragraphs share, and 1 if one follows on from the other.
+    """Return edges of weight 0.2 per shared entity, plus 1 for a discourse marker.
 
-    It follows on if it stands next in the same document and begins with one of 36 markers
-    (Liu & Lapata 2019, A.2, eq. 26). `documents` and `positions` say where each paragraph stands;
-    `entities` are recognised here if they are not given.
+    The marker counts if the second paragraph comes next in the same document and begins with one
+    of 36 markers (Liu & Lapata 2019, A.2, eq. 26). `documents` and `positions` locate each
+    paragraph; `entities` are recognized here if they are not given.
     Raises ValueError if the lists differ in length.
     """
     if entities is None:
         entities = paragraph_entities(paragraphs)
     size = len(paragraphs)
     if not size == len(documents) == len(positions) == len(entities):
-        raise ValueError("paragraphs, documents, positions and entities differ in number")
+        raise ValueError("paragraphs, documents, positions and entities must be equally many")
     weights = ENTITY_WEIGHT * _shared_counts(entities)
     joined = np.array(_joined_pairs(paragraphs, documents, positions), dtype=np.intp)
     if joined.size:
@@ -67,7 +67,7 @@ def discourse_graph(
 
 
 def _shared_counts(entities: Sequence[AbstractSet[str]]) -> sparse.csr_matrix:
-    """How many entities two paragraphs i < j share, [P, P]."""
+    """Return the number of entities that paragraphs i < j share, [P, P]."""
     holders = term_counts([sorted(names) for names in entities])
     return sparse.triu(holders @ holders.T, k=1, format="csr")
 
@@ -75,7 +75,7 @@ def _shared_counts(entities: Sequence[AbstractSet[str]]) -> sparse.csr_matrix:
 def _joined_pairs(
     paragraphs: Sequence[str], documents: Sequence[int], positions: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """The pairs i < j of which the one follows on from the other in its page."""
+    """Return the pairs i < j of adjacent paragraphs of a page that a marker links."""
     index_at = {place: i for i, place in enumerate(zip(documents, positions, strict=True))}
     pairs = []
     for (document, position), index in index_at.items():

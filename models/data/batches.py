@@ -71,7 +71,7 @@ class SplitReader:
     def __init__(self, shards: Sequence[Shard], model: Any, source: SourceSettings) -> None:
         self.groups = row_groups(shards)
         if not self.groups:
-            raise ValueError(f"{shards[0]} and the others of its split hold no example")
+            raise ValueError(f"{shards[0]} and the other shards of its split hold no example")
         self.model, self.source, self.spec = model, source, spec_of(model)
         rows = np.array([group.rows for group in self.groups])
         self._ends = np.cumsum(rows)

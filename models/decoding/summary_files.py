@@ -1,4 +1,4 @@
-"""Files of summaries, of any system: JSON Lines or Parquet, one row an example, read row by row."""
+"""Files of summaries of any system: JSON Lines or Parquet, one row per example, read row by row."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _ROWS_AT_ONCE = 256
 
 
 class BadSummaries(Exception):
-    """A file of summaries that cannot be read, or files that do not go together, in one line."""
+    """A file of summaries cannot be read, or files do not fit together; the message is one line."""
 
 
 class ReadParagraph(NamedTuple):
@@ -26,7 +26,7 @@ class ReadParagraph(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What a system wrote for one example, beside the gold lead.
+    """The summary that a system wrote for one example, with the gold lead.
 
     `log_prob` and `lead_log_prob` are sums of natural logarithms over `tokens` and `lead_tokens`
     subwords, each with the end. All but the first four may be None, or empty.
@@ -56,9 +56,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def summary_from_row(row: Any) -> Summary:
-    """The Summary in one row. Raises ValueError, saying what is wrong with the row."""
+    """Return the Summary in a row. Raises ValueError that says what is wrong with the row."""
     if not isinstance(row, dict):
-        raise ValueError("is no object")
+        raise ValueError("is not an object")
     for name, types in _TYPES.items():
         value = row.get(name)
         is_odd = isinstance(value, bool) or (isinstance(value, float) and not isfinite(value))
@@ -66,7 +66,7 @@ def summary_from_row(row: Any) -> Summary:
             raise ValueError(f"has no {name}" if value is None else f"{name} is {value!r:.60}")
     paragraphs = row.get("paragraphs") or []
     if not isinstance(paragraphs, list):
-        raise ValueError("paragraphs is no list")
+        raise ValueError("paragraphs is not a list")
     plain: dict[str, Any] = {
         name: row.get(name) for name in Summary._fields if name != "paragraphs"
     }
@@ -78,12 +78,12 @@ def _paragraph(plain: Any, number: int) -> ReadParagraph:
         raise ValueError(f"paragraph {number} has no text")
     url, attention = plain.get("document_url"), plain.get("attention")
     if not isinstance(url, str | None) or not isinstance(attention, float | int | None):
-        raise ValueError(f"paragraph {number} has an odd document_url or attention")
+        raise ValueError(f"paragraph {number} has a document_url or attention of the wrong type")
     return ReadParagraph(plain["text"], url, attention)
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether a file begins as Parquet does."""
+    """Whether a file begins like a Parquet file."""
     with path.open("rb") as file:
         return file.read(len(_PARQUET_START)) == _PARQUET_START
 
@@ -105,7 +105,7 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Any]]:
                 try:
                     yield f"line {number}", json.loads(line)
                 except ValueError as error:  # also bytes that are no UTF-8
-                    raise BadSummaries(f"{path}: line {number}: is no JSON: {error}") from error
+                    raise BadSummaries(f"{path}: line {number}: is not JSON: {error}") from error
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[str, Any]]:
@@ -117,7 +117,7 @@ def _parquet_rows(path: Path) -> Iterator[tuple[str, Any]]:
                     number += 1
                     yield f"row {number}", row
     except pa.ArrowException as error:
-        raise BadSummaries(f"{path}: is no whole Parquet file: {error}") from error
+        raise BadSummaries(f"{path}: is not a complete Parquet file: {error}") from error
 
 
 def count_summaries(path: Path) -> int:

@@ -103,12 +103,12 @@ def score(system: System, stem: bool, to: TextIO) -> Scores:
     line = ProgressLine(system.name, "summaries", system.row_count, to)
     for row in system.read():
         if row.id in seen:
-            raise BadSummaries(f"{system.source}: {row.id} ({row.title}) stands there twice")
+            raise BadSummaries(f"{system.source}: {row.id} ({row.title}) occurs twice")
         if not ids:
             told = {"model": row.model, "run": row.run, "settings": row.settings}
         elif row.model != told["model"] or row.run != told["run"]:
             raise BadSummaries(
-                f"{system.source}: {row.id} is of another model or run than the rows before"
+                f"{system.source}: {row.id} comes from another model or run than the rows before it"
             )
         seen.add(row.id)
         ids.append(row.id)
@@ -135,7 +135,7 @@ def shared_ids(systems: Sequence[System], scores: Sequence[Scores]) -> list[str]
             if id_ in shared and lead != leads[id_]:
                 raise BadSummaries(
                     f"{system.source}: the lead of {id_} is not that of {systems[0].source}: "
-                    "these are of different datasets"
+                    "the files come from different datasets"
                 )
     return [id_ for id_ in scores[0].ids if id_ in shared]
 
@@ -150,7 +150,7 @@ def evaluate(
     Raises BadSummaries for wrong data, ValueError and FileNotFoundError for a wrong call.
     """
     if not paths and data is None:
-        raise ValueError("name a file of summaries, or --data for the baselines alone")
+        raise ValueError("name a file of summaries, or --data to score baselines alone")
     systems = file_systems(paths)
     scores = [score(system, settings.stem, to) for system in systems]
     if data is not None:
@@ -162,7 +162,7 @@ def evaluate(
             if ids is not None and (missing := ids.difference(told.ids)):
                 raise BadSummaries(
                     f"{len(missing)} of {len(ids)} examples of {systems[0].source} are not in "
-                    f"split {settings.split} of {data}, {min(missing)} for one"
+                    f"split {settings.split} of {data}, for example {min(missing)}"
                 )
             systems.append(baseline)
             scores.append(told)
@@ -197,7 +197,7 @@ def _mean(parts_NF2M: Floats) -> tuple[str, Floats]:
     """(name, [N, 1, 2, M] parts) of the mean over files, as of the best checkpoints of a run."""
     count = parts_NF2M.shape[1]
     if count < 2:
-        raise ValueError(f"--mean is over several files, not {count}")
+        raise ValueError(f"--mean needs at least two files, not {count}")
     return f"mean of {count}", parts_NF2M.mean(axis=1, keepdims=True)
 
 

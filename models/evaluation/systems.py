@@ -51,7 +51,7 @@ def _apart(names: Sequence[str], told: Sequence[str]) -> list[str]:
 def _first_model(path: Path) -> str | None:
     for row in read_summaries(path):
         return row.model
-    raise BadSummaries(f"{path}: holds no summary")
+    raise BadSummaries(f"{path} holds no summary")
 
 
 def baseline_systems(

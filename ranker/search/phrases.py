@@ -129,7 +129,7 @@ def build_index(phrase_hashes: Hashes, prefixes: Hashes) -> PhraseIndex:
     Both may be in any order and name a hash more than once. Raises ValueError without any.
     """
     if not len(phrase_hashes):
-        raise ValueError("no phrase to look for")
+        raise ValueError("there is no phrase to search for")
     log_bits = max(_MIN_LOG_BITS, int(len(prefixes) * _BITS_PER_PREFIX - 1).bit_length())
     bits = np.zeros(1 << (log_bits - 3), np.uint8)
     place = prefixes >> np.uint64(64 - log_bits)

@@ -21,7 +21,7 @@ def test_no_edges(size):
 
 @pytest.mark.parametrize("edges", [Edges([0], [3], [1.0]), Edges([-1], [1], [1.0])])
 def test_edges_out_of_bounds(edges):
-    with pytest.raises(ValueError, match="leaves the 3"):
+    with pytest.raises(ValueError, match="outside 0 to 2"):
         adjacency(edges, 3)
 
 

@@ -56,9 +56,9 @@ def test_marker_at_the_start(text, joined):
 
 
 def test_lists_must_match():
-    with pytest.raises(ValueError, match="number"):
+    with pytest.raises(ValueError, match="equally many"):
         discourse_graph(["a"], [0, 1], [0], [set()])
-    with pytest.raises(ValueError, match="number"):
+    with pytest.raises(ValueError, match="equally many"):
         discourse_graph(["a"], [0], [0], [])
 
 

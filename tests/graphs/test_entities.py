@@ -1,7 +1,7 @@
 import pytest
 
 from wikisum.graphs import entities
-from wikisum.graphs.entities import normalise_entity, paragraph_entities
+from wikisum.graphs.entities import normalize_entity, paragraph_entities
 
 TEXTS = [
     "Angela Merkel flew from Berlin to the United Nations in New York on Monday.",
@@ -38,7 +38,7 @@ def test_finds_names_and_no_numbers():
     ],
 )
 def test_normal_form(text, name):
-    assert normalise_entity(text) == name
+    assert normalize_entity(text) == name
 
 
 def test_batches_change_nothing():
@@ -51,12 +51,12 @@ def test_batches_change_nothing():
 def test_each_text_is_analysed_once(monkeypatch):
     found = paragraph_entities([TEXTS[0], TEXTS[1], TEXTS[0]])
     assert found[0] == found[2]
-    monkeypatch.setattr(entities, "recogniser", None)
+    monkeypatch.setattr(entities, "recognizer", None)
     assert paragraph_entities([TEXTS[1], TEXTS[0]]) == [found[1], found[0]]
 
 
 def test_what_is_remembered_is_bounded(monkeypatch):
-    monkeypatch.setattr(entities, "REMEMBERED", 2)
+    monkeypatch.setattr(entities, "MAX_REMEMBERED", 2)
     expected = paragraph_entities(TEXTS)
     assert list(entities._known) == TEXTS[2:]
     assert paragraph_entities(TEXTS) == expected
@@ -72,7 +72,7 @@ def test_long_paragraphs_are_read_in_part(monkeypatch):
 
 def test_a_missing_model_says_what_to_install(monkeypatch):
     monkeypatch.setattr(entities, "MODELS", ("no_such_model", "nor_this_one"))
-    entities.recogniser.cache_clear()
+    entities.recognizer.cache_clear()
     with pytest.raises(ImportError, match="pip install no_such_model"):
         paragraph_entities(["Berlin"])
-    entities.recogniser.cache_clear()
+    entities.recognizer.cache_clear()

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from wikisum.graphs.edges import Edges
-from wikisum.graphs.entities import recogniser
+from wikisum.graphs.entities import recognizer
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.decoding.hypothesis import Hypothesis
 from wikisum.models.decoding.summarize import (
@@ -331,7 +331,7 @@ class TestCommand:
         if graph == "discourse":
             text.write_text("Another mill stood by the bridge until it burned down.\n")
             monkeypatch.setattr("wikisum.graphs.entities.MODELS", ("no_such_model", "nor_this"))
-            recogniser.cache_clear()
+            recognizer.cache_clear()
             assert main(["summarize", *words, "--max-tokens", "3"]) == 1
             assert "no spaCy model" in capsys.readouterr().err
 

@@ -50,15 +50,15 @@ def test_json_lines_and_parquet_hold_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ('{"id": "a2", "ti\n', "line 2: is no JSON"),
-        ("[]\n", "line 2: is no object"),
+        ('{"id": "a2", "ti\n', "line 2: is not JSON"),
+        ("[]\n", "line 2: is not an object"),
         ({**ROW, "summary": None}, "line 2: has no summary"),
         ({**ROW, "lead": 7}, "line 2: lead is 7"),
         ({**ROW, "lead_log_prob": float("nan")}, "line 2: lead_log_prob is nan"),
         ({**ROW, "tokens": True}, "line 2: tokens is True"),
-        ({**ROW, "paragraphs": "text"}, "line 2: paragraphs is no list"),
+        ({**ROW, "paragraphs": "text"}, "line 2: paragraphs is not a list"),
         ({**ROW, "paragraphs": [{"text": 1}]}, "line 2: paragraph 0 has no text"),
-        ({**ROW, "paragraphs": [{"text": "", "attention": "1"}]}, "line 2: paragraph 0 has an odd"),
+        ({**ROW, "paragraphs": [{"text": "", "attention": "1"}]}, "paragraph 0 has a document_url"),
     ],
 )
 def test_a_bad_row_is_named(tmp_path, bad, message):
@@ -70,9 +70,9 @@ def test_a_bad_row_is_named(tmp_path, bad, message):
 
 def test_bytes_that_are_no_text_and_broken_parquet_are_named(tmp_path):
     (tmp_path / "s.jsonl").write_bytes(b'{"id": "\xff"}\n')
-    with pytest.raises(BadSummaries, match=r"s\.jsonl: line 1: is no JSON"):
+    with pytest.raises(BadSummaries, match=r"s\.jsonl: line 1: is not JSON"):
         list(read_summaries(tmp_path / "s.jsonl"))
     (tmp_path / "s.parquet").write_bytes(b"PAR1 and no more")
-    with pytest.raises(BadSummaries, match=r"s\.parquet: is no whole Parquet file"):
+    with pytest.raises(BadSummaries, match=r"s\.parquet: is not a complete Parquet file"):
         list(read_summaries(tmp_path / "s.parquet"))
     assert count_summaries(tmp_path / "s.parquet") == 0

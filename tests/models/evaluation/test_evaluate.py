@@ -237,9 +237,9 @@ def test_stems_are_a_choice_and_are_told(tmp_path, capsys):
         (GOOD, ["--out", __file__], 2, "is not a directory"),
         (GOOD, ["--sample", "5"], 2, "no flag --sample; did you mean --samples?"),
         ([], [], 1, "holds no summary"),
-        ([*GOOD, "text"], [], 1, "line 7: is no object"),
-        ([*GOOD, GOOD[1]], [], 1, "stands there twice"),
-        ([GOOD[0], POOR[1]], [], 1, "is of another model or run"),
+        ([*GOOD, "text"], [], 1, "line 7: is not an object"),
+        ([*GOOD, GOOD[1]], [], 1, "occurs twice"),
+        ([GOOD[0], POOR[1]], [], 1, "comes from another model or run"),
     ],
 )
 def test_a_wrong_call_or_file_is_one_line(tmp_path, capsys, rows, words, code, message):
@@ -252,7 +252,7 @@ def test_a_wrong_call_or_file_is_one_line(tmp_path, capsys, rows, words, code, m
 def test_files_that_do_not_go_together_are_told(files, data, tmp_path, capsys):
     other = write(tmp_path / "o.jsonl", [{**POOR[0], "lead": "Another lead."}])
     assert main(["evaluate", "summaries", str(files[0]), str(other)]) == 1
-    assert "these are of different datasets" in capsys.readouterr().err
+    assert "the files come from different datasets" in capsys.readouterr().err
     strange = write(tmp_path / "s.jsonl", [row(77, "Text.")])
     assert main(["evaluate", "summaries", str(files[0]), str(strange)]) == 1
     assert "no example is in all of" in capsys.readouterr().err
