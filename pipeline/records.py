@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-FORMAT_VERSION = "1"
+FORMAT_VERSION = "2"
 SPLITS = ("train", "validation", "test")
 # Where a wanted URL comes from: `original` is of the original WikiSum files, whose lists mix
 # citations and search results.

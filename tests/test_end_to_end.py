@@ -148,7 +148,7 @@ def test_a_second_run_finds_all_done(built):
     before = {p: p.stat().st_mtime_ns for p in (built / "examples").iterdir()}
     done = run(*SAMPLE, "--out", built)
     assert done.returncode == 0
-    assert done.stderr.count("done before") == 9
+    assert done.stderr.count("already done") == 9
     assert {p: p.stat().st_mtime_ns for p in (built / "examples").iterdir()} == before
 
 
@@ -207,7 +207,7 @@ def test_other_settings_redo_what_they_change(built, tmp_path):
     shutil.copytree(built, out, copy_function=shutil.copy2)
     done = run(*SAMPLE, "--out", out, "--max-paragraphs", 2, "--shards", 2)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("done before") == 4
+    assert done.stderr.count("already done") == 4
     rows = ds.dataset(out / "examples").to_table().to_pylist()
     assert max(len(r["paragraphs"]) for r in rows) == 2
     assert len(list((out / "examples").iterdir())) == 4

@@ -265,6 +265,9 @@ class AtomicFile:
     ) -> None:
         self.closed = True
         try:
+            if kind is None and not is_remote(self.path):
+                self._file.flush()
+                os.fsync(self._file.fileno())  # or a power cut could leave an empty file
             self._file.close()
         except OSError:
             delete(self._temporary)

@@ -49,7 +49,7 @@ def run_stage(
     """
     key, name, workspace = run.fingerprint, run.stage.name, job.workspace
     if done := workspace.finished(name, key):
-        job.to.write(f"{name:<9} done before\n")
+        job.to.write(f"{name:<9} already done\n")
         return done
     start = time.monotonic()
     parts = workspace.parts(name, key)

@@ -10,10 +10,11 @@ import fcntl
 import hashlib
 import json
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from wikisum import __version__
 from wikisum.pipeline.engine import files
@@ -41,11 +42,6 @@ class PartResult:
     def to_json(self) -> bytes:
         return json.dumps(dataclasses.asdict(self), sort_keys=True).encode()
 
-    @staticmethod
-    def from_json(data: bytes) -> "PartResult":
-        plain = json.loads(data)
-        return PartResult(**{**plain, "files": [ShardFile(*f) for f in plain["files"]]})
-
 
 @dataclass(frozen=True)
 class StageResult:
@@ -67,6 +63,24 @@ class StageResult:
     def content(self) -> list[str]:
         """The hashes of its files, for the fingerprint of a stage that reads nothing else."""
         return sorted(f.sha256 for f in self.files)
+
+
+_Record = TypeVar("_Record", PartResult, StageResult)
+
+
+def read_record(path: str, kind: type[_Record]) -> _Record | None:
+    """Read the record of a part or a stage; None if a power cut or another version spoiled it.
+
+    What it records then counts as not done, and is done again.
+    """
+    with files.open_input(path) as file:
+        data = file.read()
+    try:
+        plain = json.loads(data)
+        return kind(**{**plain, "files": [ShardFile(*f) for f in plain["files"]]})
+    except (ValueError, TypeError, KeyError, RecursionError):
+        sys.stderr.write(f"{path} is unreadable: what it records is done again\n")
+        return None
 
 
 def fingerprint(key: Mapping[str, Any]) -> str:
@@ -112,13 +126,13 @@ class Parts:
         """The recorded results of the first `count` parts, those whose files all exist."""
         existing = {os.path.basename(path) for path in files.list_folder(self.folder)}
         named = {i: os.path.basename(self._path(i)) for i in range(count)}
-        recorded = {i: self._read(i) for i, name in named.items() if name in existing}
+        read = {i: self._read(i) for i, name in named.items() if name in existing}
+        recorded = {i: part for i, part in read.items() if part is not None}
         missing = missing_files(self.out, (f for part in recorded.values() for f in part.files))
         return {i: part for i, part in recorded.items() if missing.isdisjoint(part.files)}
 
-    def _read(self, index: int) -> PartResult:
-        with files.open_input(self._path(index)) as file:
-            return PartResult.from_json(file.read())
+    def _read(self, index: int) -> PartResult | None:
+        return read_record(self._path(index), PartResult)
 
 
 def missing_files(out: str, shards: Iterable[ShardFile]) -> set[ShardFile]:
@@ -148,10 +162,9 @@ class Workspace:
         path = self.work(f"{stage}.json")
         if not files.exists(path):
             return None
-        with files.open_input(path) as file:
-            plain = json.load(file)
-        plain["files"] = [ShardFile(*f) for f in plain["files"]]
-        result = StageResult(**plain)
+        result = read_record(path, StageResult)
+        if result is None:
+            return None
         if key is not None and result.fingerprint != key:
             return None
         if missing_files(self.out, result.files):

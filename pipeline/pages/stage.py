@@ -100,7 +100,8 @@ def scan_pages(
     )
     result = scan_files(job, settings, access, wanted, scan)
     if count := result.counts.get("dropped_not_a_warc"):
-        job.note(f"{count:,} files are not WARC, ARC or WET (see dropped/)")
+        files_are = "file is" if count == 1 else "files are"
+        job.note(f"{count:,} {files_are} not WARC, ARC or WET (see dropped/)")
     return result
 
 

@@ -102,14 +102,14 @@ RULES = [
     Rule("Template:Native name", "native name; native phrase; native_name", _of_language),
     Rule("Template:Nihongo", "nihongo; nihongo title; nihongo core; nihongo foot title", _japanese),
     Rule("Template:Nihongo2", "nihongo2; nihongo-s; jp; kanji; ja-text; hiragana; jis2004フォント; "
-         "lang-ja-text; cjkv; 補助漢字フォント; jisx0213フォント; unicodeフォント", first),
+         "cjkv; 補助漢字フォント; jisx0213フォント; unicodeフォント", first),
     Rule("Template:Nihongo3", "nihongo3; nihongo4; nihongo krt; nihongokrt",
     _japanese_romaji_first),
     Rule("Template:Nihongo foot", "nihongo foot; nihongo note", first),
-    Rule("Template:Korean", "korean; ko-hhrm; lang-ko-text; linktext-ko; korean/auto; infobox "
-         "korean inline", lambda call: _labels(call, _KOREAN)),
+    Rule("Template:Korean", "korean; ko-hhrm; lang-ko-text; korean/auto",
+         lambda call: _labels(call, _KOREAN)),
     Rule("Template:Zh", "zh; zh-full; zh-hans; zh-hant; zh-cpw; zh-cp; zh-ts; zh-stp; zh-tp; zh-c; "
-         "lang-zh; zh-tsp; linktext-zh; chinese inline", lambda call: _labels(call, _CHINESE)),
+         "lang-zh; zh-tsp; linktext-zh", lambda call: _labels(call, _CHINESE)),
     Rule("틀:한자", "한자; 문화어; 중국어", joined(" ")),
     Rule("Template:読み仮名", "読み仮名; 読み仮名 ruby不使用; よみがな", _reading),
     Rule("Modèle:Latin", "latin; grec ancien; japonais; chinois; russe; grec; arabe; hébreu; "

@@ -96,3 +96,23 @@ def test_sizes_of_what_is_there(out):
     paths = [f"{out}/{name}" for name in ("a/x", "a/y", "b/y", "c/z")]
     assert files.sizes_bytes(paths) == {paths[0]: 3, paths[2]: 0}
     assert files.sizes_bytes([]) == {}
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{}", b"[]", b"{", b'{"stage": 1}', b"[" * 100_000, b"null"]
+)
+def test_an_unreadable_record_means_not_done_and_is_named(tmp_path, capsys, data):
+    workspace = Workspace(str(tmp_path))
+    workspace.finish(StageResult("scan", "k", [], {}, {}, 0.0))
+    parts = workspace.parts("scan", "k")
+    parts.record(0, PartResult(counts={"a": 1}))
+    parts.record(1, PartResult(counts={"a": 2}))
+    assert workspace.finished("scan", "k")
+    for path in (tmp_path / ".work/scan.json", tmp_path / ".work/scan-k/part-00000.json"):
+        assert path.exists()
+        path.write_bytes(data)
+    assert workspace.finished("scan") is None
+    assert parts.load(2) == {1: PartResult(counts={"a": 2})}
+    told = capsys.readouterr().err
+    assert "scan.json is unreadable" in told
+    assert "part-00000.json is unreadable" in told

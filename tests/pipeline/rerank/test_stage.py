@@ -99,7 +99,7 @@ def test_a_second_run_finds_all_done(data, run, ranked, capfd):
     before = digests(ranked)
     assert rank(data, ranked, *flags) == 0
     told = capfd.readouterr()
-    assert "rank      done before" in told.err
+    assert "rank      already done" in told.err
     assert "200 examples, 600 of 1,400 paragraphs kept" in told.out
     assert digests(ranked) == before
 

@@ -81,7 +81,7 @@ def test_what_is_done_is_not_done_again(searched, tmp_path, capfd):
     shutil.copytree(searched, out)
     assert main(["search", *WARCS, "--out", str(out), "--workers", "1"]) == 0
     told = capfd.readouterr()
-    assert told.err.count("done before") == 5
+    assert told.err.count("already done") == 5
     (path,) = (out / "search").iterdir()
     assert told.out.strip() == str(path)
     before = path.read_bytes()
