@@ -58,7 +58,7 @@ def test_json_lines_and_parquet_hold_the_same(tmp_path):
         ({**ROW, "tokens": True}, "line 2: tokens is True"),
         ({**ROW, "paragraphs": "text"}, "line 2: paragraphs is not a list"),
         ({**ROW, "paragraphs": [{"text": 1}]}, "line 2: paragraph 0 has no text"),
-        ({**ROW, "paragraphs": [{"text": "", "attention": "1"}]}, "paragraph 0 has a document_url"),
+        ({**ROW, "paragraphs": [{"text": "", "attention": "1"}]}, "line 2: paragraph 0 has a"),
     ],
 )
 def test_a_bad_row_is_named(tmp_path, bad, message):
