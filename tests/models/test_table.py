@@ -1,4 +1,8 @@
+import re
+from pathlib import Path
+
 import pytest
+import torch
 
 from wikisum.models.bench import parameter_count
 from wikisum.models.settings.run import changed
@@ -12,6 +16,17 @@ from wikisum.models.table import build, from_json, preset, presets, spec_named, 
 def test_presets_make_models_and_the_released_one_has_its_size(name, count):
     model = build(preset(name).model)
     assert count is None or parameter_count(model) == count
+
+
+def test_the_documentation_states_the_parameters_of_every_preset():
+    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
+    stated = dict(re.findall(r"^\| `([\w-]+)` \|.*\| ([\d,]+) \|$", page, re.MULTILINE))
+    large = {name for name in presets() if not name.startswith("tiny")}
+    assert stated.keys() == large
+    with torch.device("meta"):
+        for name, count in stated.items():
+            assert f"{parameter_count(build(preset(name).model)):,}" == count, name
+    assert set(re.findall(r"`(tiny[\w-]*)`", page)) >= presets().keys() - large
 
 
 def test_settings_survive_json():
