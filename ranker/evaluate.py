@@ -55,7 +55,7 @@ def judge_order(
     article: RankedArticle,
     words: Sequence[Sequence[str]],
 ) -> Judged:
-    """The figures of one order of an article's paragraphs; `words` are their `rouge_tokens`.
+    """Return the figures of one order of an article's paragraphs; `words` are their `rouge_tokens`.
 
     Summaries are as long as the lead, the last paragraph cut.
     """
@@ -72,7 +72,7 @@ def judge_order(
 
 
 def judge_sentences(article: RankedArticle) -> Iterator[Judged]:
-    """The figures of the methods that pick sentences."""
+    """Yield the figures of the methods that pick sentences."""
     length = len(article.lead.split())
     summaries: list[Callable[[], str]] = [
         lambda: lead_sentences(article.paragraphs),
@@ -94,7 +94,7 @@ def _chunks(articles: Iterator[RankedArticle]) -> Iterator[list[RankedArticle]]:
 def judge_chunk(
     stored: Sequence[RankedArticle], methods: Sequence[str], scorer: "Scorer | None"
 ) -> Iterator[Judged]:
-    """The figures of every method on some articles, each given in the order of its shard."""
+    """Yield the figures of every method on some articles, each given in the order of its shard."""
     articles = [in_page_order(article) for article in stored]
     start = time.perf_counter()
     learned = scorer.score_articles([(a.title, a.paragraphs) for a in articles]) if scorer else []
@@ -122,7 +122,7 @@ def evaluate_ranking(
     device: str = "auto",
     to: TextIO = sys.stderr,
 ) -> list[dict[str, Any]]:
-    """A row of figures for each method on the articles of a split (the first `limit`).
+    """Return a row of figures for each method on the articles of a split (the first `limit`).
 
     `run` is the folder of a trained ranker, one row more. Raises ValueError or FileNotFoundError
     for what is not there.
@@ -169,7 +169,7 @@ def _row(method: str, judged: Sequence[Judged]) -> dict[str, Any]:
 
 
 def markdown(rows: Sequence[dict[str, Any]]) -> str:
-    """The rows of `evaluate_ranking` as two tables for people."""
+    """Return the rows of `evaluate_ranking` as two tables for people."""
     heads = [f"L' = {cut}" for cut in CUTS]
     lines = [
         f"ROUGE-L recall (%) of the best L' paragraphs, joined, against the lead; "

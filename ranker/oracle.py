@@ -7,7 +7,7 @@ from wikisum.ranker.rouge import rouge2_recall
 
 
 def cheating_scores(lead_terms: Sequence[str], paragraphs: Sequence[Sequence[str]]) -> list[float]:
-    """The share of the lead's distinct bigrams in each paragraph (as terms).
+    """Return the share of the lead's distinct bigrams in each paragraph (as terms).
 
     |bigrams(p) & bigrams(a)| / |bigrams(a)| (Liu et al. 2018, eq. 1). The ground truth a is the
     lead, the target of the summary.

@@ -13,7 +13,7 @@ _SCORE_DIGITS = 12
 
 
 def pagerank(weigh: Callable[[Vector], Vector], size: int, damping: float = DAMPING) -> list[float]:
-    """The stationary probability of each of `size` nodes; they sum to 1.
+    """Return the stationary probability of each of `size` nodes; they sum to 1.
 
     `weigh` multiplies a vector with the symmetric matrix of weights, so that it need not exist as
     a whole. A node without edges leads to all alike. Probabilities are rounded to 12 digits:

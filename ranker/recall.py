@@ -22,7 +22,7 @@ class RankedArticle(NamedTuple):
 
 
 def read_articles(groups: Sequence[RowGroup]) -> Iterator[RankedArticle]:
-    """The articles of some row groups. Raises ValueError if a column is missing."""
+    """Yield the articles of some row groups. Raises ValueError if a column is missing."""
     columns = ["title", "lead", *(f"paragraphs.{n}" for n in ("text", "document", "position"))]
     for group in groups:
         for row in read_group(group, columns).to_pylist():
@@ -32,7 +32,7 @@ def read_articles(groups: Sequence[RowGroup]) -> Iterator[RankedArticle]:
 
 
 def in_page_order(article: RankedArticle) -> RankedArticle:
-    """The article as it was before it was ranked: paragraphs as they stand in its pages."""
+    """Return the article as it was before it was ranked: paragraphs as they stand in its pages."""
     order = sorted(range(len(article.places)), key=article.places.__getitem__)
     return article._replace(
         paragraphs=[article.paragraphs[i] for i in order],

@@ -66,7 +66,7 @@ def _score(hits: int, candidate_size: int, reference_size: int) -> dict[str, flo
 
 
 def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
-    """The length of the longest common subsequence."""
+    """Return the length of the longest common subsequence."""
     if len(first) > len(second):
         first, second = second, first
     masks = _masks(first)
@@ -97,7 +97,7 @@ def _masks(words: Sequence[str]) -> dict[str, int]:
 
 
 def _next_row(row: int, hit: int, full: int) -> int:
-    """The next row of the dynamic programme, bit-parallel (Hyyrö 2004).
+    """Return the next row of the dynamic programme, bit-parallel (Hyyrö 2004).
 
     Bit i is 0 where the common subsequence with the first i + 1 words is longer than that with
     the first i.
@@ -147,7 +147,7 @@ def _rouge_lsum(candidate: str, reference: str, stem: bool) -> dict[str, float]:
 
 
 def rouge1_recall(candidates: Sequence[str], reference: str) -> float:
-    """The share of the reference's words, counted with repeats, that the candidates hold."""
+    """Return the share of the reference's words, counted with repeats, that the candidates hold."""
     gold = Counter(rouge_tokens(reference))
     words: Counter[str] = Counter()
     for candidate in candidates:

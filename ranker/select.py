@@ -12,7 +12,7 @@ def best_within(
     max_paragraphs: int,
     max_tokens: int | None = None,
 ) -> list[int]:
-    """The first of `order` that fit: at most so many paragraphs and so many tokens in all.
+    """Return the first of `order` that fit: at most so many paragraphs and so many tokens in all.
 
     `lengths` counts each paragraph's tokens. The cut is at the first that does not fit, but one
     paragraph is always kept.
@@ -30,7 +30,7 @@ def best_within(
 def lead_summary(
     title: str, order: Iterable[int], paragraphs: Sequence[str], target_words: int
 ) -> str:
-    """The first `target_words` words of the title and the ranked paragraphs.
+    """Return the first `target_words` words of the title and the ranked paragraphs.
 
     Lead of Liu & Lapata 2019 (section 4), where the target is the length of the gold summary.
     """
@@ -38,7 +38,7 @@ def lead_summary(
 
 
 def extractive_summary(order: Iterable[int], paragraphs: Sequence[str], target_words: int) -> str:
-    """The ranked paragraphs up to `target_words` words, the last one cut.
+    """Return the ranked paragraphs up to `target_words` words, the last one cut.
 
     Cut, so that every method's summary is as long as the gold one.
     """
@@ -46,7 +46,7 @@ def extractive_summary(order: Iterable[int], paragraphs: Sequence[str], target_w
 
 
 def lead_sentences(paragraphs: Iterable[str], count: int = 3) -> str:
-    """The first `count` sentences: Lead-k, Lead-3 by default, as for a single document."""
+    """Return the first `count` sentences: Lead-k, Lead-3 by default, as for a single document."""
     return " ".join(islice((s for p in paragraphs for s in sentences(p)), count))
 
 

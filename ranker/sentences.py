@@ -11,7 +11,7 @@ _ABBREVIATED = re.compile(
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text in order, line breaks folded away, none empty.
+    """Return the sentences of a text in order, line breaks folded away, none empty.
 
     A full stop ends one if no lower-case letter follows, or if the text has no capitals at all.
     """

@@ -12,7 +12,7 @@ from wikisum.ranker.sentences import sentences
 
 
 def sumbasic_order(units: Sequence[Sequence[str]], with_best_word: bool = False) -> list[int]:
-    """The order in which SumBasic picks units (paragraphs or sentences, as terms).
+    """Return the order in which SumBasic picks units (paragraphs or sentences, as terms).
 
     Each time the unit whose terms have the highest mean probability, whose terms' probabilities
     are then squared (Liu et al. 2018, section 4.1). `with_best_word` picks among the units that
@@ -36,7 +36,7 @@ def sumbasic_order(units: Sequence[Sequence[str]], with_best_word: bool = False)
 
 
 def _first_best(scores: npt.NDArray[np.float64]) -> int:
-    """The first of the scores that are the highest but for rounding errors."""
+    """Return the first of the scores that are the highest but for rounding errors."""
     return int(np.argmax(scores >= scores.max() * (1 - 1e-12)))
 
 

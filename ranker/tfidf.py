@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def tfidf_scores(title_terms: Sequence[str], paragraphs: Sequence[Sequence[str]]) -> list[float]:
-    """The score of each paragraph (as terms) for the title's terms.
+    """Return the score of each paragraph (as terms) for the title's terms.
 
     The sum over distinct title terms w of N_w * log(N_d / N_dw), where N_d and N_dw count this
     article's paragraphs only (Liu et al. 2018, section 4.1). A term in no paragraph adds 0.
@@ -20,7 +20,7 @@ def tfidf_scores(title_terms: Sequence[str], paragraphs: Sequence[Sequence[str]]
 def tfidf_cosine_scores(
     title_terms: Sequence[str], paragraphs: Sequence[Sequence[str]]
 ) -> list[float]:
-    """The cosine of each paragraph's tf-idf vector with the title's, in 0..1.
+    """Return the cosine of each paragraph's tf-idf vector with the title's, in 0..1.
 
     What Liu & Lapata 2019 compare their ranker with. Idf counts the paragraphs; a title term in
     none of them is left out.

@@ -78,7 +78,7 @@ def _examples_of(lengths: Lengths, groups: Sequence[int]) -> Ints:
 
 
 def epoch_batches(lengths: Lengths, batch_tokens: int, seed: int, epoch: int) -> list[Ints]:
-    """The batches of an epoch in order, as indexes of examples; every example comes once."""
+    """Return the batches of an epoch in order, as indexes of examples; every example comes once."""
     lanes: list[Iterator[Ints]] = []
     for lane, pools in enumerate(pools_of(lengths.group_rows.tolist(), seed, epoch)):
         batches: list[Ints] = []

@@ -89,7 +89,7 @@ def is_parquet(path: Path) -> bool:
 
 
 def read_summaries(path: Path) -> Iterator[Summary]:
-    """The rows of a file in its order. Raises BadSummaries naming the file and the row."""
+    """Yield the rows of a file in its order. Raises BadSummaries naming the file and the row."""
     rows = _parquet_rows(path) if is_parquet(path) else _json_rows(path)
     for place, row in rows:
         try:

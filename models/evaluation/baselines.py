@@ -23,7 +23,7 @@ def baseline_summaries(
     ids: Collection[str] | None = None,
     max_paragraphs: int | None = None,
 ) -> Iterator[Summary]:
-    """The summaries of a baseline for a split of a dataset, in its order.
+    """Yield the summaries of a baseline for a split of a dataset, in its order.
 
     `lead` is the title and the ranked paragraphs in their order; any ranking method
     (`ranker.rank.METHODS`) the paragraphs in its own order, among them `oracle`, which looks at

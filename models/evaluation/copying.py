@@ -38,7 +38,7 @@ class Run(NamedTuple):
 
 
 def longest_matches(words: Sequence[str], sources: Sequence[Sequence[str]]) -> list[Match]:
-    """The match at each word of a text; `sources` are texts as words too.
+    """Return the match at each word of a text; `sources` are texts as words too.
 
     Time grows with the product of both lengths, in numpy: about 2 ms for 150 words and 2,500.
     """
@@ -57,13 +57,13 @@ def longest_matches(words: Sequence[str], sources: Sequence[Sequence[str]]) -> l
 
 
 def match_texts(text: str, sources: Sequence[str]) -> tuple[list[str], list[Match]]:
-    """The words of a text, and the match at each in the sources, texts too."""
+    """Return the words of a text, and the match at each in the sources, texts too."""
     words = terms(text)
     return words, longest_matches(words, [terms(source) for source in sources])
 
 
 def copied_runs(matches: Sequence[Match], least: int = LEAST_RUN_WORDS) -> list[Run]:
-    """The runs of at least `least` words that stand in a source and in no longer such run.
+    """Return the runs of at least `least` words that stand in a source and in no longer such run.
 
     In the order of the text; neighbours may overlap, where one source goes on as another ends.
     """
@@ -75,7 +75,7 @@ def copied_runs(matches: Sequence[Match], least: int = LEAST_RUN_WORDS) -> list[
 
 
 def copied_share(matches: Sequence[Match], least: int = LEAST_RUN_WORDS) -> float:
-    """The share of the words that stand inside a copied run of at least `least` words."""
+    """Return the share of the words that stand inside a copied run of at least `least` words."""
     covered, reached = 0, 0
     for run in copied_runs(matches, least):
         covered += run.end - max(run.start, reached)
@@ -84,7 +84,7 @@ def copied_share(matches: Sequence[Match], least: int = LEAST_RUN_WORDS) -> floa
 
 
 def fragments(matches: Sequence[Match]) -> list[int]:
-    """The lengths of the extractive fragments, taken greedily from the left.
+    """Return the lengths of the extractive fragments, taken greedily from the left.
 
     F(A, S) of Grusky et al. 2018 ("Newsroom", figure 3), with each source a text of its own.
     """
@@ -98,17 +98,17 @@ def fragments(matches: Sequence[Match]) -> list[int]:
 
 
 def fragment_coverage(matches: Sequence[Match]) -> float:
-    """The share of the words in extractive fragments (Grusky et al. 2018, eq. 1)."""
+    """Return the share of the words in extractive fragments (Grusky et al. 2018, eq. 1)."""
     return sum(fragments(matches)) / max(len(matches), 1)
 
 
 def fragment_density(matches: Sequence[Match]) -> float:
-    """The mean length of the fragment that a word is in (Grusky et al. 2018, eq. 2)."""
+    """Return the mean length of the fragment that a word is in (Grusky et al. 2018, eq. 2)."""
     return sum(length**2 for length in fragments(matches)) / max(len(matches), 1)
 
 
 def novel_share(words: Sequence[str], matches: Sequence[Match], size: int) -> float | None:
-    """The share of the distinct n-grams of `size` words that stand in no source.
+    """Return the share of the distinct n-grams of `size` words that stand in no source.
 
     As See et al. 2017 and Narayan et al. 2018 count novel n-grams. None for a text with no n-gram.
     """

@@ -122,7 +122,7 @@ def score(system: System, stem: bool, to: TextIO) -> Scores:
 
 
 def shared_ids(systems: Sequence[System], scores: Sequence[Scores]) -> list[str]:
-    """The examples that all systems have, in the order of the first.
+    """Return the examples that all systems have, in the order of the first.
 
     Raises BadSummaries if there is none, or if two systems do not have the same lead for one.
     """
@@ -219,7 +219,7 @@ def _compared(
     pairs: Sequence[tuple[int, int]],
     settings: EvaluationSettings,
 ) -> tuple[dict[str, dict[str, Figure]], list[Difference]]:
-    """The figures of each system, and the differences of those systems that are paired."""
+    """Return the figures of each system, and the differences of those systems that are paired."""
     over_NKM, under_NKM = parts_NK2M[:, :, 0], parts_NK2M[:, :, 1]
     values_KM = ratios(over_NKM.sum(axis=0), under_NKM.sum(axis=0))
     counts_KM = (under_NKM > 0).sum(axis=0)

@@ -28,7 +28,7 @@ _SCORE_DIGITS = 5
 
 
 def html_page(evaluation: Evaluation, systems: Sequence[System]) -> str:
-    """The page of the first examples, as many as the settings say."""
+    """Return the page of the first examples, as many as the settings say."""
     count = min(evaluation.settings["page_examples"], len(evaluation.ids))
     ids = evaluation.ids[:count]
     wanted = set(ids)
@@ -68,7 +68,7 @@ def _embedded(value: Any) -> Markup:
 
 
 def _rows_by_id(system: System, ids: Collection[str]) -> dict[str, Summary]:
-    """The summaries with these ids; reads no further than the last of them."""
+    """Return the summaries with these ids; reads no further than the last of them."""
     wanted = (row for row in system.read() if row.id in ids)
     return {row.id: row for row in islice(wanted, len(ids))}
 
@@ -133,7 +133,7 @@ def attention(row: Summary, places: dict[str, int]) -> list[float | None]:
 
 
 def summary_pieces(row: Summary) -> list[tuple[str, int | None]]:
-    """The summary cut at its copied runs: text, and the paragraph that it is copied from."""
+    """Return the summary cut at its copied runs: text, and the paragraph that it is copied from."""
     spans = word_spans(row.summary)
     _, matches = match_texts(row.summary, [p.text for p in row.paragraphs])
     pieces: list[tuple[str, int | None]] = []

@@ -52,7 +52,7 @@ def bootstrap(numerators_NKM: Floats, denominators_NKM: Floats, samples: int, se
 
 
 def interval(values_R: Floats) -> tuple[float, float]:
-    """The 95 % percentile interval of resampled values; NaN twice where there are none."""
+    """Return the 95 % percentile interval of resampled values; NaN twice where there are none."""
     values_R = values_R[~np.isnan(values_R)]
     if not len(values_R):
         return np.nan, np.nan

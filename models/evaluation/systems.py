@@ -43,7 +43,7 @@ def file_systems(paths: Sequence[Path]) -> list[System]:
 
 
 def _apart(names: Sequence[str], told: Sequence[str]) -> list[str]:
-    """The names, with what else is told of those that are alike."""
+    """Return the names, with what else is told of those that are alike."""
     counts = Counter(names)
     return [f"{n} ({t})" if counts[n] > 1 else n for n, t in zip(names, told, strict=True)]
 

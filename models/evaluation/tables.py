@@ -17,17 +17,17 @@ _INTERVALS_FOR = tuple(metric.key for metric in METRICS if metric.is_compared)
 
 
 def shown(metric: Metric, value: float | None) -> str:
-    """A value as it stands in a table; a dash for none."""
+    """Return a value as it stands in a table; a dash for none."""
     return "-" if value is None else f"{value * metric.scale:.{metric.digits}f}"
 
 
 def shown_p(p: float) -> str:
-    """A p-value to four digits; the least one that a test can give is no 0."""
+    """Return a p-value to four digits; the least one that a test can give is no 0."""
     return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
 
 
 def text_table(evaluation: Evaluation) -> str:
-    """The main figures in columns for a terminal, and the paired tests under them."""
+    """Return the main figures in columns for a terminal, and the paired tests under them."""
     keys = [key for key in _present(evaluation) if key not in ("coverage", "density")]
     head = ["system", *(_BY_KEY[key].label for key in keys)]
     rows = [
@@ -41,7 +41,7 @@ def text_table(evaluation: Evaluation) -> str:
 
 
 def markdown(evaluation: Evaluation) -> str:
-    """The figures with their intervals, the paired tests, and what each column means."""
+    """Return the figures with their intervals, the paired tests, and what each column means."""
     keys = _present(evaluation)
     parts = ["# Summaries\n", _pipes(figure_rows(evaluation))]
     if evaluation.differences:
@@ -66,7 +66,7 @@ def csv_text(evaluation: Evaluation) -> str:
 
 
 def examples_csv(evaluation: Evaluation) -> str:
-    """A row for each system and example, with each metric of that example alone."""
+    """Return a row for each system and example, with each metric of that example alone."""
     values = ratios(evaluation.parts_NK2M[:, :, 0], evaluation.parts_NK2M[:, :, 1]).tolist()
     rows = (
         [name, id_, *("" if math.isnan(v) else v for v in values[n][k])]
@@ -92,7 +92,7 @@ def plain_values(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _present(evaluation: Evaluation) -> list[str]:
-    """The metrics that at least one system has."""
+    """Return the metrics that at least one system has."""
     every = evaluation.figures.values()
     return [m.key for m in COLUMNS if any(told[m.key].value is not None for told in every)]
 

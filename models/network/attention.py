@@ -67,7 +67,7 @@ class Attention(nn.Module):
         return mixed_RQW
 
     def _projected(self, x: Tensor, *by: nn.Linear) -> Tensor:
-        """The outputs of several linear layers on x, concatenated, in one matrix product."""
+        """Return the outputs of several linear layers on x, concatenated, in one matrix product."""
         bias = torch.cat([layer.bias for layer in by]) if by[0].bias is not None else None
         return F.linear(x, torch.cat([layer.weight for layer in by]), bias)
 

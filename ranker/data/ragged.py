@@ -21,20 +21,20 @@ class Ragged(NamedTuple):
 
 
 def ragged(lists: Sequence[Sequence[int]]) -> Ragged:
-    """The lists, flat."""
+    """Return the lists, flat."""
     lengths = np.array([len(ids) for ids in lists], dtype=np.int64)
     ids = np.fromiter((i for one in lists for i in one), np.uint16, int(lengths.sum()))
     return Ragged(ids, np.cumsum(lengths) - lengths, lengths)
 
 
 def from_arrow(lists: pa.ListArray) -> Ragged:
-    """An Arrow column of lists of ids, none null; the ids are not copied."""
+    """Return an Arrow column of lists of ids, none null; the ids are not copied."""
     lengths = np.asarray(lists.value_lengths(), dtype=np.int64)
     return Ragged(np.asarray(lists.flatten()), np.cumsum(lengths) - lengths, lengths)
 
 
 def concatenated(parts: Sequence[Ragged]) -> Ragged:
-    """The lists of all parts, one after the other."""
+    """Return the lists of all parts, one after the other."""
     before = np.cumsum([0, *(len(part.ids) for part in parts[:-1])])
     return Ragged(
         np.concatenate([part.ids for part in parts]),
@@ -44,7 +44,7 @@ def concatenated(parts: Sequence[Ragged]) -> Ragged:
 
 
 def cut(lists: Ragged, max_length: int) -> Ragged:
-    """The first `max_length` ids of each list."""
+    """Return the first `max_length` ids of each list."""
     return lists._replace(lengths=np.minimum(lists.lengths, max_length))
 
 
@@ -67,7 +67,7 @@ def padded(lists: Ragged, rows: Ints) -> tuple[Ints, Ints]:
 
 
 def length_batches(lengths: Ints, batch_tokens: int) -> list[Ints]:
-    """The indexes 0..len-1, each once, by rising length, cut into batches.
+    """Return the indexes 0..len-1, each once, by rising length, cut into batches.
 
     A batch holds at most `batch_tokens` tokens with its padding, but one sequence at least. Equal
     lengths keep their order.

@@ -31,7 +31,7 @@ class RowGroup(NamedTuple):
 
 
 def open_folder(data: str) -> tuple[fs.FileSystem, str]:
-    """The filesystem of a folder and the folder's path in it; `gs://`, `s3://` ... or local.
+    """Return the filesystem of a folder and the folder's path in it; `gs://`, `s3://` ... or local.
 
     Raises ValueError for a scheme that pyarrow has no filesystem for.
     """
@@ -45,7 +45,7 @@ def open_folder(data: str) -> tuple[fs.FileSystem, str]:
 
 
 def split_shards(data: str, split: str) -> list[Shard]:
-    """The shards of a split (`train`, `validation`, `test`), sorted by name.
+    """Return the shards of a split (`train`, `validation`, `test`), sorted by name.
 
     They lie in the folder `data` or in its folder `examples`. Raises FileNotFoundError if there
     is no such folder, or no shard of that split in it.
@@ -62,7 +62,7 @@ def split_shards(data: str, split: str) -> list[Shard]:
 
 
 def find_vocab(data: str) -> bytes:
-    """The SentencePiece model that goes with a folder of shards (`vocab/wikisum.model`).
+    """Return the SentencePiece model that goes with a folder of shards (`vocab/wikisum.model`).
 
     `data` is a build's output or its folder `examples`. Raises FileNotFoundError if none is there.
     """

@@ -11,7 +11,7 @@ THREADS = 16  # part of the result: the trainer's sums depend on it, so it is no
 
 
 def train_vocab(texts: Iterator[str], vocab_size: int, model_type: str = "unigram") -> bytes:
-    """A SentencePiece model of at most `vocab_size` pieces, fewer if the texts have less.
+    """Return a SentencePiece model of at most `vocab_size` pieces, fewer if the texts have less.
 
     `model_type` is `unigram` or `bpe`. The first ids are those of `PIECES`. Raises
     ValueError if there is no text.

@@ -77,7 +77,7 @@ def pools(
 
 
 def read_pool(groups: Sequence[RowGroup], lengths: TokenLimits) -> Pool:
-    """The titles, paragraphs and labels of some row groups, cut to what `lengths` allows.
+    """Return the titles, paragraphs and labels of some row groups, cut to what `lengths` allows.
 
     Raises ValueError naming the shard if it has no subword ids, or another schema.
     """
@@ -108,12 +108,12 @@ def _read_group(group: RowGroup) -> Pool:
 
 
 def _whole(column: pa.ChunkedArray) -> pa.ListArray:
-    """The one chunk of a column of a combined table."""
+    """Return the one chunk of a column of a combined table."""
     return column.chunk(0)
 
 
 def plan(lengths: Ints, batch_tokens: int, key: Sequence[int]) -> list[Ints]:
-    """The batches of a pool in training order: a function of its lengths and `key` alone."""
+    """Return the batches of a pool in training order: a function of its lengths and `key` alone."""
     source = np.random.default_rng(key)
     shuffled = source.permutation(len(lengths))
     batches = length_batches(lengths[shuffled], batch_tokens)
@@ -121,7 +121,7 @@ def plan(lengths: Ints, batch_tokens: int, key: Sequence[int]) -> list[Ints]:
 
 
 def collate(pool: Pool, rows: Ints) -> ParagraphBatch:
-    """The batch of these paragraphs of a pool, each title in it once."""
+    """Return the batch of these paragraphs of a pool, each title in it once."""
     articles, article = np.unique(pool.article[rows], return_inverse=True)
     return ParagraphBatch(
         *padded(pool.titles, articles), article, *padded(pool.paragraphs, rows), pool.labels[rows]
@@ -156,7 +156,7 @@ def training_batches(
 
 
 def ahead(items: Iterator[T], count: int) -> Iterator[T]:
-    """The items, `count` of them made in advance by a thread."""
+    """Yield the items, `count` of them made in advance by a thread."""
     with ThreadPoolExecutor(1) as thread:
         waiting = deque(thread.submit(next, items, None) for _ in range(count))
         while (item := waiting.popleft().result()) is not None:

@@ -19,7 +19,7 @@ RECALLS = [f"rougeL_recall_{cut}" for cut in CUTS]
 
 
 def mean_loss(logits: Floats, labels: Floats) -> float:
-    """The mean cross-entropy of the labels, in nats a paragraph."""
+    """Return the mean cross-entropy of the labels, in nats a paragraph."""
     x, y = logits.astype(np.float64), labels.astype(np.float64)
     return float(np.mean(np.logaddexp(0, x) - y * x))
 
@@ -58,13 +58,13 @@ class Validation:
 
 
 def _recalls(order: list[int], paragraphs: list[str], lead: list[str]) -> list[float]:
-    """The recalls at all cuts; only what is judged is parted into words."""
+    """Return the recalls at all cuts; only what is judged is parted into words."""
     best = [rouge_tokens(paragraphs[i]) for i in order[: max(CUTS)]]
     return recalls_at(range(len(best)), best, lead)
 
 
 def some_groups(groups: Sequence[RowGroup], articles: int) -> list[RowGroup]:
-    """The first row groups that hold so many articles together, or all."""
+    """Return the first row groups that hold so many articles together, or all."""
     found: list[RowGroup] = []
     for group in groups:
         if sum(g.rows for g in found) >= articles:

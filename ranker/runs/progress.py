@@ -8,7 +8,7 @@ _PLAIN_LINE_EVERY_SECONDS = 10.0
 
 
 def clock(seconds: float) -> str:
-    """The duration as m:ss or h:mm:ss."""
+    """Return the duration as m:ss or h:mm:ss."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

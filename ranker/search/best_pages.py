@@ -15,7 +15,7 @@ def best_hits(
     most: int,
     per_host: int,
 ) -> Numbers:
-    """The places of the best hits: queries in order, for each the best first; all [N].
+    """Return the places of the best hits: queries in order, for each the best first; all [N].
 
     A query keeps its best `most` hits, each page once, at most `per_host` of a host. Hits of one
     score stand in the order of `captures`; `pages` and `hosts` tell the equal ones apart. The

@@ -43,7 +43,7 @@ def section_sketches(sections: Iterable[Hashes]) -> list[Sketch]:
 
 
 def clone_scores(page: Sketch, pairs: Sketch, starts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The share of each section's sampled pairs that the page holds, in 0..1.
+    """Return the share of each section's sampled pairs that the page holds, in 0..1.
 
     The sections stand one after the other in `pairs`; each begins at its start and none is empty.
     """

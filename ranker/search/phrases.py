@@ -42,12 +42,12 @@ class WordHashes(dict[str, int]):
         return value
 
     def of(self, words: Sequence[str]) -> Hashes:
-        """The hashes of the words in order."""
+        """Return the hashes of the words in order."""
         return np.fromiter(map(self.__getitem__, words), np.uint64, len(words))
 
 
 def search_terms(text: str) -> list[str]:
-    """The terms of a text as searches see them: without accents, which people leave out.
+    """Return the terms of a text as searches see them: without accents, which people leave out.
 
     Where a script sets no spaces, each character is a term.
     """

@@ -122,14 +122,14 @@ class PartBuilder:
 
 
 def ranges(starts: Numbers, ends: Numbers) -> Numbers:
-    """The whole numbers of each range [start, end), one range after the other."""
+    """Return the whole numbers of each range [start, end), one range after the other."""
     sizes = ends - starts
     shift = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
     return np.asarray(shift + np.arange(len(shift)))
 
 
 def merge(parts: Sequence[QueryPart]) -> QueryIndex:
-    """The index of the queries of all parts. Raises ValueError if there is none."""
+    """Return the index of the queries of all parts. Raises ValueError if there is none."""
     first_articles = np.cumsum([0, *(len(p.section_counts) for p in parts)])
     articles = [p.articles + a for p, a in zip(parts, first_articles, strict=False)]
     whole = QueryPart(*(np.concatenate(column) for column in zip(*parts, strict=True)))

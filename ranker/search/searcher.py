@@ -41,7 +41,7 @@ class Answers(NamedTuple):
 
 
 def page_terms(page: PageFields, words: WordHashes) -> PageTerms:
-    """The page as word hashes."""
+    """Return the page as word hashes."""
     hashes: list[int] = []
     ends = []
     for lines in ([page.title], page.headings, page.text):
@@ -120,7 +120,7 @@ class Searcher:
         self._max_clone_score = max_clone_score
 
     def answers(self, page: PageTerms) -> Answers:
-        """The queries that the page answers, in the order of the index."""
+        """Return the queries that the page answers, in the order of the index."""
         index = self._index
         at, phrases = index.phrase_index.find(page.hashes)
         in_head = at < page.ends[_TEXT - 1]
@@ -145,7 +145,7 @@ class Searcher:
         return np.asarray(np.add.reduceat(of_terms, _places(ends - starts)).round(6))
 
     def _clone_scores(self, page: PageTerms, queries: Counts) -> Floats:
-        """The greatest share of a section of the query's article that the page holds."""
+        """Return the greatest share of a section of the query's article that the page holds."""
         index = self._index
         scores = np.zeros(len(queries))
         articles = index.articles[queries]
