@@ -19,9 +19,9 @@ def train_ranker(args: argparse.Namespace) -> int:
     """Train the learned ranker on the shards of a dataset.
 
     The folder of a run holds settings.json, log.jsonl (and the same for TensorBoard), the
-    vocabulary of the dataset, last.pt to resume from and best.pt to rank with. A GPU computes in
-    bfloat16. If a run is killed, run the same command to resume; the same seed, data and machine
-    give the same model.
+    vocabulary of the dataset, last.safetensors to resume from and best.safetensors to rank with.
+    A GPU computes in bfloat16. If a run is killed, run the same command to resume; the same seed,
+    data and machine give the same model.
     """
     from wikisum.ranker.learned.train import train
 

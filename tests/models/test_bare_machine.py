@@ -1,4 +1,4 @@
-"""Training machines have torch, pyarrow, numpy, scikit-learn and sentencepiece, and no more."""
+"""Training machines have torch, safetensors, pyarrow, numpy, scikit-learn, sentencepiece alone."""
 
 import os
 import subprocess
