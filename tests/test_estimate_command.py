@@ -1,21 +1,12 @@
 """`build --estimate` through the command, and its samples."""
 
-import bz2
 import json
 
 import pytest
 
-from tests import tfrecords
-from tests.builders import dump, gzipped, warc_record
+from tests.builders import dump
 from tests.conftest import GOLDEN
 from wikisum.pipeline.cli import main
-from wikisum.pipeline.engine.files import expand
-from wikisum.pipeline.estimate import sample_articles as sample_inputs
-from wikisum.pipeline.estimate import sample_pages
-from wikisum.pipeline.estimate.rates import Assumptions
-from wikisum.pipeline.estimate.sample_articles import sample_articles
-from wikisum.pipeline.options import ArticleSettings, RemoteSettings, Settings
-from wikisum.pipeline.remote.access import Access
 
 SAMPLE = [
     "build", "--articles", str(GOLDEN / "sample.xml.bz2"), "--warcs", str(GOLDEN / "sample-*.gz"),
@@ -113,63 +104,3 @@ def test_a_dump_without_articles_is_told(capsys, tmp_path):
 def test_its_flags_go_with_it(capsys, tmp_path):
     assert main([*SAMPLE[:-1], "--json", "--out", str(tmp_path / "out")]) == 2
     assert "go with --estimate" in capsys.readouterr().err
-
-
-def pages(count: int) -> list[tuple[str, str]]:
-    return [(f"Article {i}", f"The lead of {i} says something of it.") for i in range(count)]
-
-
-def test_articles_of_a_large_dump_are_taken_from_all_over_it(tmp_path, monkeypatch):
-    xml = dump(*pages(400)).removesuffix(b"</mediawiki>")
-    head, *rest = xml.split(b"<page>")
-    each = [b"<page>" + piece for piece in rest]
-    streams = [head, *(b"".join(each[i : i + 10]) for i in range(0, 400, 10))]
-    (tmp_path / "x.xml.bz2").write_bytes(b"".join(map(bz2.compress, [*streams, b"</mediawiki>"])))
-    found = expand([str(tmp_path / "x.xml.bz2")])
-    whole, _ = sample_articles(found, [], [], ArticleSettings())
-    assert whole.articles == sample_inputs.MAX_ARTICLES
-    assert whole.articles * whole.total_bytes / whole.read_bytes == pytest.approx(400, rel=0.02)
-    monkeypatch.setattr(sample_inputs, "SMALL_BYTES", 0)
-    spread, _ = sample_articles(found, [], [], ArticleSettings())
-    assert spread.articles == 4 * 10
-    assert spread.articles * spread.total_bytes / spread.read_bytes == pytest.approx(400, rel=0.1)
-    limited, _ = sample_articles(found, [], [], ArticleSettings(limit=7))
-    assert limited.articles == 7
-
-
-def test_original_files_are_sampled(tmp_path):
-    urls = {f"http://w/{i}": [f"http://{i}.example/{k}" for k in range(3)] for i in range(20)}
-    for shard in range(2):
-        content = b"".join(tfrecords.content(u, u[-2:], "The lead.") for u in urls)
-        (tmp_path / f"c-{shard:05d}-of-00002").write_bytes(content)
-        (tmp_path / f"u-{shard:05d}-of-00002").write_bytes(tfrecords.refs(urls))
-    contents, refs = (expand([str(tmp_path / f"{kind}-*")]) for kind in "cu")
-    sample, keys = sample_articles(contents, refs, [], ArticleSettings(split="t2t"))
-    assert sample.is_original
-    assert sample.read_bytes == sample.total_bytes
-    assert sample.input_bytes == sum(f.size_bytes for f in [*contents, *refs])
-    assert sample.cited == 3 * sample.articles
-    assert len(keys) == 60
-
-
-def test_search_results_are_counted_for_the_sampled_articles(tmp_path):
-    (tmp_path / "x.xml").write_bytes(dump(*pages(3)))
-    rows = [{"title": f"Article {i}", "urls": [f"http://{i}.example/{k}" for k in range(4)]}
-            for i in range(2, 9)]  # fmt: skip
-    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    dumps, search = expand([str(tmp_path / "x.xml")]), expand([str(tmp_path / "s.jsonl")])
-    sample, keys = sample_articles(dumps, [], search, ArticleSettings())
-    assert (sample.articles, sample.searched, len(keys)) == (3, 4, 4)
-
-
-def test_places_in_a_large_crawl_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(sample_pages, "BYTES_PER_PLACE", 2000)
-    text = b"<p>The bridge was opened in the summer of %d.</p>"
-    records = [warc_record(f"http://{i}.example/", text % i) for i in range(200)]
-    (tmp_path / "a.warc.gz").write_bytes(gzipped(*records))
-    warcs = expand([str(tmp_path / "a.warc.gz")])
-    access = Access(RemoteSettings(), None, 1)
-    found = sample_pages.sample_pages(warcs, frozenset(), Settings(), access, Assumptions())
-    assert found.read_bytes < found.total_bytes
-    assert found.records * found.scale == pytest.approx(200, rel=0.25)
-    assert found.pages.documents >= found.pages.pages - 4 > 20

@@ -1,18 +1,12 @@
-import dataclasses
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from wikisum.crawl.html import EXTRACTORS
 from wikisum.pipeline.estimate.estimate import HTML_SPEED, StageCost, dollars, estimate, total
-from wikisum.pipeline.estimate.rates import Assumptions, Prices, Rates, with_values
+from wikisum.pipeline.estimate.rates import Assumptions, Prices, Rates
 from wikisum.pipeline.estimate.volumes import (
     ArticleSample,
     CrawlSample,
     PageSample,
-    kept_chars,
-    volumes,
 )
 from wikisum.pipeline.options import (
     ArticleSettings,
@@ -38,20 +32,6 @@ def found(crawl=CRAWL, most=None, settings=None, articles=ARTICLES):
 
 def cost(estimated, stage: str) -> StageCost:
     return next(c for c in estimated.stages if c.stage == stage)
-
-
-def test_volumes_by_hand():
-    told_ = volumes(ARTICLES, None, CRAWL, Settings(), ASSUMED)
-    assert told_.articles == 200
-    assert told_.wanted == 1_000
-    assert told_.crawl_records == 600
-    assert told_.found == 600  # 12 matches x 5 x 10, which is 600, as many as there are records
-    assert told_.documents == 300
-    assert told_.used == 150
-    assert told_.html_bytes == 600 * 18_000
-    assert told_.chars == 300 * 4_000
-    assert told_.examples == pytest.approx(200 * (1 - 2.718281828 ** -(150 / 200)))
-    assert 0 < told_.kept_chars < 150 * 4_000
 
 
 def test_stages_by_hand():
@@ -144,14 +124,6 @@ def test_other_settings():
     assert cost(original, "articles").cpu_seconds == pytest.approx(1 + 10_000 / 15e6)
 
 
-@given(st.floats(1, 1e9), st.floats(1, 1e6), st.integers(1, 500))
-def test_kept_text_is_part_of_the_text_and_grows_with_the_limit(chars, examples, most):
-    kept = kept_chars(chars, PAGES, examples, most)
-    assert 0 <= kept <= chars
-    assert kept <= kept_chars(chars, PAGES, examples, most + 1)
-    assert kept <= examples * most * 400 * (1 + 1e-9)
-
-
 def test_empty_samples_divide_by_nothing():
     nothing = ArticleSample(0, 10, 10, 0, 0, 0, 0, 0, False)
     none = PageSample(0, 0, 0, 0, 0, 0, 0)
@@ -174,15 +146,3 @@ def test_dollars_by_hand():
 def test_every_extractor_has_a_speed():
     assert set(HTML_SPEED) == set(EXTRACTORS)
     assert all(speed(RATES) > 0 for speed in HTML_SPEED.values())
-
-
-def test_figures_that_are_given():
-    values = {"coverage": 1.0, "cpu_hour": 0.0, "soup_bytes": 5.0}
-    assert with_values(Assumptions(), values).coverage == 1.0
-    assert with_values(Prices(), values).cpu_hour == 0.0
-    assert dataclasses.asdict(with_values(Rates(), values)) == {
-        **dataclasses.asdict(Rates()), "soup_bytes": 5.0
-    }  # fmt: skip
-    for name, value in (("coverage", 1.5), ("soup_bytes", 0.0), ("soup_bytes", float("inf"))):
-        with pytest.raises(ValueError, match="is out of range"):
-            [with_values(kind(), {name: value}) for kind in (Rates, Assumptions)]
