@@ -133,7 +133,8 @@ def test_two_processes_train_like_one(name, topics, tmp_path):
     assert from_json(json.loads(config.read_text())) == small_settings(name)
 
     def started(run, **environment):
-        words = ["--config", config, "--data", topics, "--out", tmp_path / run, "--device", "cpu"]
+        words = ["--preset", name, "--config", config, "--data", topics, "--out", tmp_path / run]
+        words += ["--device", "cpu"]
         return subprocess.Popen(
             [sys.executable, "-m", "wikisum", "train", "summarizer", *map(str, words)],
             env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
