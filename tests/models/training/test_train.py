@@ -22,14 +22,7 @@ from wikisum.models.distributed import ProcessGroup
 from wikisum.models.settings.run import changed
 from wikisum.models.table import to_json
 from wikisum.models.training import monitor as monitor_module
-from wikisum.models.training.checkpoints import (
-    Best,
-    averaged,
-    best_of,
-    choose,
-    delete_others,
-    save_best,
-)
+from wikisum.models.training.checkpoints import averaged, best_of, choose
 from wikisum.models.training.failures import TrainingFailed
 from wikisum.models.training.train import Stopping, Trainer
 from wikisum.models.training.updates import updates
@@ -256,24 +249,6 @@ def test_processes_share_the_batches_of_an_update(trainer):
     made = trainer(update_batches=3)
     with pytest.raises(ValueError, match="--update-batches 3 does not divide among 2"):
         Trainer(made.run, made.settings, made.train, None, CPU._replace(size=2))
-
-
-def test_the_best_validations_are_kept_on_disk(run_settings, tmp_path):
-    for step, loss in enumerate([3.0, 2.0, 2.5, 1.0], 1):
-        state = {"w": torch.full((2,), float(step))}
-        save_best(tmp_path, run_settings, state, Best(loss, step), keep=2)
-        with (tmp_path / "log.jsonl").open("a") as log:
-            log.write(json.dumps({"step": step, "validation_loss": loss}) + "\n")
-        delete_others(tmp_path, best_of(tmp_path, 2))
-    assert best_of(tmp_path) == [Best(1.0, 4), Best(2.0, 2)]
-    assert sorted(p.name for p in (tmp_path / "best").iterdir()) == [
-        "step-00000002.safetensors", "step-00000004.safetensors",
-    ]  # fmt: skip
-
-
-def test_weights_are_averaged():
-    mean = averaged([{"w": torch.tensor([1.0, 3.0])}, {"w": torch.tensor([3.0, 5.0])}])
-    assert mean["w"].tolist() == [2.0, 4.0]
 
 
 def test_weights_are_chosen_by_name(trainer, tmp_path):
