@@ -128,4 +128,4 @@ def test_files_of_another_kind_are_told(tmp_path, capfd):
     assert main(["scan", "--warcs", str(wrong), "--search-results", str(wrong), *same]) == 0
     told = capfd.readouterr().err
     assert "3 malformed lines in the search results (see dropped/)" in told
-    assert "1 files are not WARC, ARC or WET (see dropped/)" in told
+    assert "1 file is not WARC, ARC or WET (see dropped/)" in told

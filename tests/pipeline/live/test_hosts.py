@@ -1,6 +1,7 @@
 """Politeness: robots.txt, one request of a host at a time, pauses, busy and dead hosts."""
 
 import asyncio
+import dataclasses
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -232,8 +233,9 @@ def test_a_host_that_is_not_there_is_given_up(site, monkeypatch):
     monkeypatch.setattr(here.network, "connect_tcp", refuse)
 
     async def ask() -> list[str | None]:
-        client = WebClient(QUICK, here.names)
-        hosts = Hosts(client, QUICK)
+        settings = dataclasses.replace(QUICK, any_port=True)
+        client = WebClient(settings, here.names)
+        hosts = Hosts(client, settings)
         found = []
         for i in range(10):
             url = f"{'https' if i % 2 else 'http'}://dead.example:{8000 + i}/"

@@ -116,8 +116,8 @@ def test_all_indexes_find_the_same(articles, files, tmp_path):
         shutil.copytree(articles / "out", out, copy_function=shutil.copy2)
         with served(tmp_path / "root") as crawl:
             crawl.answers[f"{CRAWL}-index"] = cdx_server(lines)
-            server = f"{crawl.url}{{crawl}}-index"
-            assert locate(articles, out, crawl.url, "--index", index, "--index-server", server) == 0
+            server = ["--index-server", f"{crawl.url}{{crawl}}-index"] if index == "server" else []
+            assert locate(articles, out, crawl.url, "--index", index, *server) == 0
         found.append(sorted(map(json.dumps, rows(out, "captures"))))
     assert len(found[0]) == len(URLS)
     assert found[0] == found[1] == found[2]
