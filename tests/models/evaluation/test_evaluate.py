@@ -10,7 +10,6 @@ import pytest
 
 from wikisum.models.evaluation.baselines import baseline_summaries
 from wikisum.models.evaluation.systems import file_systems
-from wikisum.models.evaluation.tables import shown_p
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.records import EXAMPLE, Example, Paragraph, SourceDocument, to_table
 from wikisum.ranker.rank import rank
@@ -201,13 +200,6 @@ def test_a_name_with_a_bar_parts_no_cell(tmp_path, capsys):
     lines = (tmp_path / "out" / "evaluation.md").read_text().splitlines()
     (told,) = (line for line in lines if line.startswith("| a"))
     assert told.startswith("| a\\|b | ")
-
-
-@pytest.mark.parametrize(
-    ("p", "told"), [(1.0, "1.0000"), (0.00994, "0.0099"), (0.0001, "0.0001"), (9.9e-5, "<0.0001")]
-)
-def test_the_least_p_is_no_zero(p, told):
-    assert shown_p(p) == told
 
 
 def test_runs_of_one_model_are_named_by_their_files(tmp_path, capsys):
