@@ -43,19 +43,20 @@ def test_what_is_wrong_is_told_in_its_own_words(reader):
             next(batches)
 
 
-def workers():
-    return [p for p in psutil.Process().children() if "resource_tracker" not in str(p.cmdline())]
+def children():
+    return {p for p in psutil.Process().children() if "resource_tracker" not in str(p.cmdline())}
 
 
 def test_signals_do_not_reach_the_workers_and_closing_ends_them(reader):
+    before = children()  # other tests of this process may have left some
     with closing(Loader(reader, 1, CPU).load(np.array([i]) for i in range(40))) as batches:
         first = next(batches)
-        (worker,) = workers()
+        (worker,) = children() - before
         worker.send_signal(signal.SIGINT)
         worker.send_signal(signal.SIGTERM)
         found = [first, *batches]
     assert [batch.example_B.item() for batch in found] == list(range(40))
-    assert not workers()
+    assert not children() - before
 
 
 KILLED = """
