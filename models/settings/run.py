@@ -123,17 +123,25 @@ class RunSettings:
 def changed(settings: RunSettings, values: dict[str, Any]) -> RunSettings:
     """Return the settings with some fields of model, source or train replaced by name.
 
+    Under the name `decoding`, a dictionary replaces fields of the decoding settings.
     Raises ValueError for an unknown name or a value of the wrong type.
     """
     left = dict(values)
-    groups: dict[str, Any] = {}
-    for group in ("model", "source", "train"):
-        current = getattr(settings, group)
-        fields = {f.name: f for f in dataclasses.fields(current)}
-        mine = {name: _typed(fields[name], left.pop(name)) for name in list(left) if name in fields}
-        groups[group] = dataclasses.replace(current, **mine)
-    require(not left, f"no such setting: {', '.join(sorted(left))}")
+    decoding = dict(left.pop("decoding", {}))
+    groups = {
+        group: _replaced(getattr(settings, group), left) for group in ("model", "source", "train")
+    }
+    groups["decoding"] = _replaced(settings.decoding, decoding)
+    unknown = sorted({**left, **decoding})
+    require(not unknown, f"no such setting: {', '.join(unknown)}")
     return dataclasses.replace(settings, **groups)
+
+
+def _replaced(current: Any, values: dict[str, Any]) -> Any:
+    """The settings with the values that are named as their fields; these leave `values`."""
+    fields = {f.name: f for f in dataclasses.fields(current)}
+    mine = {name: _typed(fields[name], values.pop(name)) for name in list(values) if name in fields}
+    return dataclasses.replace(current, **mine)
 
 
 def _typed(of: "dataclasses.Field[Any]", value: Any) -> Any:

@@ -146,13 +146,15 @@ def _config(path: Path, model: str) -> dict[str, Any]:
         raise ValueError(f"{path}: {error}") from error
     if not isinstance(values, dict):
         raise ValueError(f"{path} must hold an object of settings")
-    for other in ("data", "decoding"):  # a run's settings.json has them too
-        values.pop(other, None)
+    values.pop("data", None)  # a run's settings.json has it too
+    decoding = values.pop("decoding", {})  # stays apart: it has a seed of its own
+    if not isinstance(decoding, dict):
+        raise ValueError(f"{path}: decoding must be an object of settings")
     groups = [v if isinstance(v, dict) else {k: v} for k, v in values.items()]
     found = {name: value for group in groups for name, value in group.items()}
     if found.pop("model", model) != model:
         raise ValueError(f"{path} has the settings of another model than {model}")
-    return found
+    return {**found, "decoding": decoding}
 
 
 @contextlib.contextmanager

@@ -130,3 +130,10 @@ def test_a_value_of_the_right_type_is_taken(name, value):
 def test_a_whole_number_becomes_a_float_where_one_is_wanted():
     found = changed(RUN, {"share": 1}).model.share
     assert (found, type(found)) == (1.0, float)
+
+
+def test_decoding_has_a_seed_of_its_own():
+    found = changed(RUN, {"seed": 3, "decoding": {"seed": 5, "max_tokens": 70}})
+    assert (found.train.seed, found.decoding.seed, found.decoding.max_tokens) == (3, 5, 70)
+    with pytest.raises(ValueError, match="no such setting: beams"):
+        changed(RUN, {"decoding": {"beams": 3}})
