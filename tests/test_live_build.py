@@ -69,7 +69,7 @@ def articles(folder: Path, urls: list[str]) -> list[str]:
 
 def crawl_file(folder: Path) -> Path:
     """A crawl file with a page, and with one that it could not have."""
-    path = folder / "wikisum.crawl.warc.warc.gz"
+    path = folder / "crawl.warc.gz"
     records = [warc_record(OLD, page(TEXT.format("twelve")).body),
                warc_record("http://b.example/", b"no", status="404 Not Found")]  # fmt: skip
     path.write_bytes(gzipped(*records))
@@ -180,10 +180,10 @@ def test_what_a_crawl_has_now_is_not_taken_from_the_web(server, tmp_path):
     url = f"{server.url}/good"
     out = build(tmp_path, [OLD, url], *LIVE)
     assert {d["warc_file"] for d in rows(out, "documents")} == {"live/live-00000.warc.gz"}
-    crawl = tmp_path / "wikisum.crawl.warc.warc.gz"
+    crawl = tmp_path / "crawl.warc.gz"
     crawl.write_bytes(gzipped(warc_record(url, page(TEXT.format("twelve")).body)))
     build(tmp_path, [OLD, url], "--warcs", crawl, *LIVE)
-    assert {d["warc_file"] for d in rows(out, "documents")} == {"wikisum.crawl.warc.warc.gz"}
+    assert {d["warc_file"] for d in rows(out, "documents")} == {"crawl.warc.gz"}
     assert main(["validate", str(out)]) == 0
 
 
@@ -303,7 +303,7 @@ def test_the_report_tells_of_it(server, tmp_path, capsys):
     told = json.loads((out / "report" / "report.json").read_text())["funnel"]["pages_from_the_web"]
     assert told == {"asked": 2, "fetched": 1, "http_status_404": 1}
     tree = html.fromstring((out / "report" / "index.html").read_text())
-    assert "Pages asked of the live web: 2 asked" in " ".join(tree.xpath("//h3/text()"))
+    assert "Pages requested from the live web: 2 asked" in " ".join(tree.xpath("//h3/text()"))
     assert "../live/live-00000.warc.gz" in tree.xpath("//td/a/@href")
 
 

@@ -155,7 +155,7 @@ def test_damaged_files_lose_only_what_they_must(tmp_path):
         (["--articles", "CONTENT", "DUMP", "--urls", "URLS"], "a file of TFRecords, and "),
         (["--articles", "DUMP", "--urls", "URLS"], "but --articles names a dump"),
         (["--articles", "DUMP", "--split", "t2t"], "--split t2t goes with the original WikiSum"),
-        (["--articles", "PLAIN", "--urls", "URLS"], "tells no shard"),
+        (["--articles", "PLAIN", "--urls", "URLS"], "has no shard number"),
     ],
 )
 def test_wrong_calls(words, message, original, tmp_path, capfd):

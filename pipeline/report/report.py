@@ -145,7 +145,7 @@ def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
         },
         "references": {
             "wanted": counts["wanted"].get("references_out", 0),
-            "in_examples": examples.get("references_out", 0),
+            "in_examples": examples.get("documents_out", 0),
             **dropped("reference"),
         },
         # a record that is neither wanted nor whole is counted twice, as both

@@ -122,7 +122,7 @@ def test_missing_pages_of_a_build_are_fetched_and_scanned(tmp_path, server):
     marks = " ".join(f"<ref>[{url} x]</ref>" for url in [*cited, "https://en.wikipedia.org/wiki/X"])
     text = f"{LEAD}{marks}".replace("<", "&lt;")
     (tmp_path / "dump.xml").write_bytes(dump(("Tavin Bridge", text)))
-    crawl = tmp_path / "wikisum.crawl.warc.warc.gz"
+    crawl = tmp_path / "crawl.warc.gz"
     crawl.write_bytes(gzipped(warc_record("http://a.example/", page(LEAD).body)))
     out = tmp_path / "out"
     common = ["--out", str(out), "--workers", "1"]

@@ -16,7 +16,7 @@ COUNTS = {
     },
     "examples": {
         "examples_out": 6,
-        "references_out": 8,
+        "documents_out": 8,
         "dropped_article_no_documents": 2,
         "dropped_article_duplicate": 1,
         "dropped_reference_not_in_crawl": 12,

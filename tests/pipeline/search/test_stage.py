@@ -177,7 +177,7 @@ def crawl(tmp_path) -> Path:
         page("http://none.example/", "Bridge of Tavin", "The bridge over the Tavin. " * 3),
         page("http://bad url.example^/", "Tavin Bridge", LEAD),
     ]
-    path = tmp_path / "wikisum.crawl.warc.warc.gz"
+    path = tmp_path / "crawl.warc.gz"
     path.write_bytes(gzipped(*good, *others))
     return path
 
