@@ -154,7 +154,7 @@ def _config(path: Path, model: str) -> dict[str, Any]:
     found = {name: value for group in groups for name, value in group.items()}
     if found.pop("model", model) != model:
         raise ValueError(f"{path} has the settings of another model than {model}")
-    return {**found, "decoding": decoding}
+    return {**found, "decoding": decoding} if decoding else found
 
 
 @contextlib.contextmanager
