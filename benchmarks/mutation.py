@@ -69,7 +69,7 @@ def _not_code(tree: ast.AST) -> set[int]:
 
 
 def mutants_of(path: Path) -> list[Mutant]:
-    """Every change that is tried in a file."""
+    """Return every mutant of a file."""
     text = path.read_text()
     tree = ast.parse(text)
     starts = [0]
@@ -123,7 +123,7 @@ def mutants_of(path: Path) -> list[Mutant]:
 
 
 def draw(packages: list[str], count: int, seed: int) -> list[Mutant]:
-    """One change in each of `count` random lines."""
+    """Return one mutant in each of `count` random lines."""
     by_line: dict[tuple[str, int], list[Mutant]] = {}
     for package in packages:
         for path in sorted((ROOT / package).rglob("*.py")):
@@ -135,7 +135,7 @@ def draw(packages: list[str], count: int, seed: int) -> list[Mutant]:
 
 
 def nearest_tests(path: str, root: Path) -> list[list[str]]:
-    """The tests to run for a file, the nearest first."""
+    """Return the test paths for a file, those nearest to it first."""
     parts = Path(path).with_suffix("").parts
     nearest = Path("tests", *parts[:-1], f"test_{parts[-1]}.py")
     folders = [Path("tests", *parts[:depth]) for depth in range(len(parts) - 1, 0, -1)]
@@ -145,7 +145,7 @@ def nearest_tests(path: str, root: Path) -> list[list[str]]:
 
 
 def _run(root: Path, tests: list[str], seconds: float) -> bool:
-    """Whether a test fails, or takes too long."""
+    """Return whether a test fails or exceeds the time limit."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", *tests]
     env = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
     with subprocess.Popen(
@@ -164,7 +164,7 @@ def _run(root: Path, tests: list[str], seconds: float) -> bool:
 
 
 def judge(mutant: Mutant, root: Path) -> dict[str, Any]:
-    """Run the tests on the changed file until one notices."""
+    """Run the tests on the changed file until one fails; return the result as a row."""
     path, start = root / mutant.path, time.monotonic()
     text = path.read_text()
     path.write_text(text[: mutant.start] + mutant.after + text[mutant.end :])

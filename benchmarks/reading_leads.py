@@ -67,7 +67,7 @@ def main() -> None:
     """Print the holes per 1,000 prose paragraphs of each file, then random leads."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--leads", type=int, default=0, help="print so many random leads")
+    parser.add_argument("--leads", type=int, default=0, help="number of random leads to print")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random choice")
     parser.add_argument("--show", action="store_true", help="print each match")
     arguments = parser.parse_args()

@@ -79,7 +79,7 @@ def read_record(path: str, kind: type[_Record]) -> _Record | None:
         plain = json.loads(data)
         return kind(**{**plain, "files": [ShardFile(*f) for f in plain["files"]]})
     except (ValueError, TypeError, KeyError, RecursionError):
-        sys.stderr.write(f"{path} is unreadable: what it records is done again\n")
+        sys.stderr.write(f"{path} is unreadable; the work that it records is done again\n")
         return None
 
 
