@@ -6,7 +6,6 @@ import resource
 import sys
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self, TextIO
 
 import torch
@@ -79,14 +78,9 @@ class TrainingMonitor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._log is not None:
-            self._log.__exit__(kind, error, trace)
+            self._log.__exit__(*error)
         if self._processes.is_main and self._live:
             self.to.write("\n")
 

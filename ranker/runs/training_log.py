@@ -3,7 +3,6 @@
 import json
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from wikisum.ranker.runs.atomic import atomic_write
@@ -43,12 +42,7 @@ class TrainingLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._file.close()
         if self._board is not None:
             self._board.close()
