@@ -15,9 +15,12 @@ alternate. The projection makes this a matter of naming.
 Letters as in `windows.py`, and W width.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 from wikisum.models.decoder_only.attention import heads_of
 from wikisum.models.decoder_only.caches import Cache, attend
@@ -27,6 +30,11 @@ from wikisum.models.decoder_only.windows import Ring, window_mask, with_previous
 from wikisum.models.network.attention import Attention
 from wikisum.models.network.packing import scatter_rows
 from wikisum.models.network.positions import sinusoids
+
+# Attention scores held at once. PyTorch has no fused attention with a learned bias per pair of
+# positions, so the scores of a few segments are computed at a time, and once more in the backward
+# pass. They are never all in memory, and each part is small enough for the cache of a CPU.
+MAX_SCORES = 2**21
 
 
 class RelativeAttention(Attention):
@@ -54,13 +62,30 @@ class RelativeAttention(Attention):
                 self._by_block(past, blocks.slot_N, count, 2), (key, value), strict=True
             )
         ]
-        distance_CHbG = shifted((query + v_H1D) @ self._positions(x_NW).flip(1).mT)
-        score_CHbG = distance_CHbG * query.shape[-1] ** -0.5
-        may_see = window_mask(blocks, self.lookback, self.memory)
-        bias_CHbG = score_CHbG.masked_fill(~may_see, float("-inf"))
-        found_CbW = self.attend(query + u_H1D, (keys_values[0], keys_values[1]), bias_CHbG)
+        visible_CbG = window_mask(blocks, self.lookback, self.memory)[:, 0]
+        table_HGD = self._positions(x_NW).flip(1)
+        scale = query.shape[-1] ** -0.5
+        queries = (query + u_H1D) * scale, (query + v_H1D) * scale
+        size = max(1, MAX_SCORES // (self.heads * visible_CbG[0].numel()))
+        parts = zip(*(t.split(size) for t in (*queries, *keys_values, visible_CbG)), strict=True)
+        found = [checkpoint(self._attend, *part, table_HGD, use_reentrant=False) for part in parts]
+        found_CbW = torch.cat(found).transpose(1, 2).flatten(2)
         mixed: Tensor = self.output(found_CbW.flatten(0, 1).index_select(0, blocks.slot_N))
         return mixed
+
+    def _attend(
+        self,
+        query_CHbD: Tensor,
+        position_query_CHbD: Tensor,
+        key_CHGD: Tensor,
+        value_CHGD: Tensor,
+        visible_CbG: Tensor,
+        table_HGD: Tensor,
+    ) -> Tensor:
+        """[C, H, b, D] what the tokens of some segments find; queries are scaled already."""
+        parts = query_CHbD, position_query_CHbD, key_CHGD, table_HGD, visible_CbG
+        score: Tensor = RelativeScores.apply(*parts)  # type: ignore[no-untyped-call]
+        return F.dropout(score.softmax(-1), self.dropout, self.training) @ value_CHGD
 
     def _by_block(self, x_NE: Tensor, slot_N: Tensor, count: int, parts: int) -> list[Tensor]:
         """Parts of projected tokens, each [C, H, b, D]."""
@@ -109,12 +134,36 @@ class RelativeAttention(Attention):
         return found
 
 
-def shifted(x: Tensor) -> Tensor:
-    """[..., b, G] the relative shift: entry (i, j) of the result is entry (i, j + b - 1 - i).
+class RelativeScores(torch.autograd.Function):
+    """[C, H, b, G] scores by content and by distance, -inf where a key is not visible.
 
-    Entries whose column would lie behind the last belong to keys after their query: they hold
-    other numbers and must be masked. Column g of `x` stands for distance G - 1 - g.
+    Column g of the table stands for distance G - 1 - g. Query i and key j of a window are
+    G - b + i - j tokens apart, so score (i, j) takes column j + b - 1 - i: with its rows laid one
+    after another, the matrix of [b, G] scores by distance is read in rows of G - 1 from element
+    b - 1 on. So the shift is a view, and its gradient a plain copy. Columns behind the last belong
+    to keys after their query, which are never visible.
     """
-    *outer, rows, columns = x.shape
-    padded = F.pad(x, (1, 0)).view(*outer, columns + 1, rows)
-    return padded[..., 1:, :].reshape(*outer, rows, columns)
+
+    @staticmethod
+    def forward(
+        ctx: Any, query: Tensor, position_query: Tensor, key: Tensor, table: Tensor, visible: Tensor
+    ) -> Tensor:
+        ctx.save_for_backward(query, position_query, key, table)
+        by_distance = position_query @ table.mT
+        count, heads, rows, columns = by_distance.shape
+        strides = rows * columns, columns - 1, 1
+        shifted = by_distance.as_strided((count * heads, rows, columns), strides, rows - 1)
+        score = torch.baddbmm(shifted, query.flatten(0, 1), key.flatten(0, 1).mT)
+        return score.view_as(by_distance).masked_fill_(~visible[:, None], float("-inf"))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        query, position_query, key, table = ctx.saved_tensors
+        rows = grad.shape[-2]
+        by_distance = torch.empty_like(grad).flatten(2)
+        by_distance[..., : rows - 1] = 0
+        by_distance[..., rows - 1 : -1] = grad[..., :-1].flatten(2)
+        by_distance[..., -1] = grad[..., -1, -1]
+        by_distance = by_distance.view_as(grad)
+        of_table = (by_distance.mT @ position_query).sum(0)
+        return grad @ key, by_distance @ table, grad.mT @ query, of_table, None
