@@ -25,7 +25,7 @@ class Examples(NamedTuple):
     """
 
     titles: Ragged
-    leads: Ragged
+    targets: Ragged
     paragraphs: Ragged
     first: Ints
     numbers: Ints
@@ -34,9 +34,9 @@ class Examples(NamedTuple):
         """Return the title of an example."""
         return _list(self.titles, example)
 
-    def lead(self, example: int) -> Ids:
+    def target(self, example: int) -> Ids:
         """Return the target of an example."""
-        return _list(self.leads, example)
+        return _list(self.targets, example)
 
     def paragraphs_of(self, example: int) -> list[Ids]:
         """Return the paragraphs of an example, best first."""

@@ -2,25 +2,29 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import sentencepiece
 import torch
 
 from wikisum.graphs.adjacency import adjacency
 from wikisum.graphs.edges import Edges
 from wikisum.models.data.plan import LANES, POOL_ROWS, Lengths
 from wikisum.models.network.packing import Batch, pack
-from wikisum.models.settings.run import SourceSettings
+from wikisum.models.settings.run import ARTICLE, SourceSettings
 from wikisum.models.sources import Examples, Ids
 from wikisum.models.table import spec_of
-from wikisum.ranker.data.ragged import Ints, from_arrow
+from wikisum.models.targets import Heading, article_ids
+from wikisum.ranker.data.ragged import Ints, from_arrow, ragged
 from wikisum.ranker.data.shards import RowGroup, Shard, read_group, row_groups
 from wikisum.ranker.data.vocab import BEGIN, END, PAD
 
 _IDS = ("title_ids", "lead_ids", "paragraph_ids")
+_SECTIONS = "sections"
 
 
 class _Graphs(NamedTuple):
@@ -43,19 +47,19 @@ class _Group(NamedTuple):
 
 def collate(
     sources: Sequence[Sequence[Ids]],
-    leads: Sequence[Ids],
+    targets: Sequence[Ids],
     numbers: Sequence[int],
     graphs: Sequence[npt.NDArray[np.float32]] | None = None,
 ) -> Batch:
     """Return the batch of some examples; `graphs` holds an adjacency matrix per example."""
-    S = max(len(lead) for lead in leads) + 1
-    target, label = (np.full((len(leads), S), PAD, dtype=np.int64) for _ in range(2))
-    target[:, 0] = BEGIN
-    for row, lead in enumerate(leads):
-        target[row, 1 : len(lead) + 1] = lead
-        label[row, : len(lead)] = lead
-        label[row, len(lead)] = END
-    arrays = target, label, np.flatnonzero(label != PAD), np.asarray(numbers, dtype=np.int64)
+    S = max(map(len, targets)) + 1
+    read, label = (np.full((len(targets), S), PAD, dtype=np.int64) for _ in range(2))
+    read[:, 0] = BEGIN
+    for row, ids in enumerate(targets):
+        read[row, 1 : len(ids) + 1] = ids
+        label[row, : len(ids)] = ids
+        label[row, len(ids)] = END
+    arrays = read, label, np.flatnonzero(label != PAD), np.asarray(numbers, dtype=np.int64)
     return Batch(pack(sources, graphs), *[torch.from_numpy(a) for a in arrays])
 
 
@@ -64,15 +68,25 @@ class SplitReader:
 
     `model` is the model's settings. The row groups used last are kept, as many as the lanes of a
     training run need, and of each only what the model reads. Worker processes receive the reader
-    without them. Raises ValueError naming the shard if it has no subword ids, ids of another
+    without them. Shards hold the subwords of leads; the sections of whole articles are encoded
+    here, with `vocab`. Raises ValueError naming the shard if it has no subword ids, ids of another
     vocabulary, or not the graph that the model needs.
     """
 
-    def __init__(self, shards: Sequence[Shard], model: Any, source: SourceSettings) -> None:
+    def __init__(
+        self,
+        shards: Sequence[Shard],
+        model: Any,
+        source: SourceSettings,
+        vocab: sentencepiece.SentencePieceProcessor | None = None,
+    ) -> None:
         self.groups = row_groups(shards)
         if not self.groups:
             raise ValueError(f"{shards[0]} and the other shards of its split hold no example")
         self.model, self.source, self.spec = model, source, spec_of(model)
+        if source.target == ARTICLE and vocab is None:
+            raise ValueError("whole articles need a vocabulary, which encodes their sections")
+        self.vocab = vocab
         rows = np.array([group.rows for group in self.groups])
         self._ends = np.cumsum(rows)
         self._max_rows = LANES * (POOL_ROWS + int(rows.max()))
@@ -101,23 +115,23 @@ class SplitReader:
         group = self.groups[number]
         examples = self._read(group, with_graph=False).examples
         source = self.spec.source.lengths(examples, self.source)
-        target = np.minimum(examples.leads.lengths, self.source.lead_tokens) + 1
+        target = np.minimum(examples.targets.lengths, self.source.target_tokens) + 1
         joined = source + target if self.spec.joined else source
         return Lengths(joined, target, np.array([group.rows]))
 
     def batch(self, numbers: Ints) -> Batch:
         """Return the batch of these examples."""
-        sources, leads, graphs = [], [], []
+        sources, targets, graphs = [], [], []
         for number in numbers.tolist():
             group, row = self._find(number)
             examples = group.examples
             title, paragraphs = examples.title(row), examples.paragraphs_of(row)
             source = self.spec.source.read(title, paragraphs, self.source)
             sources.append(source)
-            leads.append(examples.lead(row)[: self.source.lead_tokens])
+            targets.append(examples.target(row)[: self.source.target_tokens])
             if group.graphs is not None:
                 graphs.append(group.graphs.adjacency(row, len(source)))
-        return collate(sources, leads, numbers.tolist(), graphs or None)
+        return collate(sources, targets, numbers.tolist(), graphs or None)
 
     def _find(self, number: int) -> tuple[_Group, int]:
         index = int(np.searchsorted(self._ends, number, side="right"))
@@ -134,14 +148,15 @@ class SplitReader:
     def _read(self, group: RowGroup, with_graph: bool = True) -> _Group:
         graph = self.spec.graph(self.model) if with_graph else "none"
         graphs = [] if graph == "none" else [f"{graph}_graph"]
-        table = read_group(group, [*_IDS, *graphs])
+        with_sections = [_SECTIONS] if self.source.target == ARTICLE else []
+        table = read_group(group, [*_IDS, *graphs, *with_sections])
         for name in table.column_names:
             if table[name].null_count:
                 command = "tokenize" if name in _IDS else "examples"
                 raise ValueError(
                     f"{group.shard} has rows without {name}: run `wikisum {command}` first"
                 )
-        examples = _examples(table)
+        examples = self._with_targets(_examples(table), table)
         largest = max(int(part.ids.max(initial=0)) for part in examples[:3])
         if largest >= self.model.vocab_size:
             raise ValueError(
@@ -152,9 +167,24 @@ class SplitReader:
         edges = [_graphs(table[name].chunk(0), self.source.max_paragraphs) for name in graphs]
         return _Group(trimmed, edges[0] if edges else None)
 
+    def _with_targets(self, examples: Examples, table: pa.Table) -> Examples:
+        """Return the examples with whole articles as targets, if the model learns those."""
+        if self.source.target != ARTICLE or self.vocab is None:
+            return examples
+        articles = [
+            article_ids(
+                examples.target(row).tolist(),
+                [(Heading(s["title"], s["level"]), s["text"]) for s in sections],
+                partial(self.vocab.encode, num_threads=1),
+                self.source.article_tokens,
+            )
+            for row, sections in enumerate(table[_SECTIONS].to_pylist())
+        ]
+        return examples._replace(targets=ragged(articles))
+
 
 def _examples(table: pa.Table) -> Examples:
-    """Return the ids of a row group's examples."""
+    """Return the ids of a row group's examples; their targets are the leads."""
     titles, leads, paragraphs = (table[name].chunk(0) for name in _IDS)
     count = np.asarray(paragraphs.value_lengths(), dtype=np.int64)
     first = np.cumsum(count) - count

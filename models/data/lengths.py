@@ -11,6 +11,7 @@ import numpy as np
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.data.plan import Lengths
 from wikisum.models.distributed import ProcessGroup
+from wikisum.models.settings.run import ARTICLE
 from wikisum.ranker.runs.atomic import atomic_write
 from wikisum.ranker.runs.progress import ProgressLine
 
@@ -68,4 +69,6 @@ def reader_key(reader: SplitReader) -> str:
     sizes = [shard.filesystem.get_file_info(shard.path).size for shard in shards]
     groups = [[group.shard.path, group.number, group.rows] for group in reader.groups]
     about = [groups, sizes, reader.spec.name, list(vars(reader.source).values())]
+    if reader.source.target == ARTICLE and reader.vocab is not None:
+        about.append(hashlib.sha256(reader.vocab.serialized_model_proto()).hexdigest())
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from wikisum.models.decoding.blocking import Blocker
+from wikisum.models.decoding.headings import HeadingRule
 from wikisum.models.decoding.hypothesis import Hypothesis
 from wikisum.models.network.packing import Source
 from wikisum.models.network.spec import SummaryModel
@@ -38,8 +39,9 @@ def beam_search(
     source: Source,
     settings: DecodingSettings,
     commas: frozenset[int] = frozenset(),
+    headings: HeadingRule | None = None,
 ) -> list[Hypothesis]:
-    """Return the best summary found for each example.
+    """Return the best summary found for each example, with section headings if there is a rule.
 
     At each step, the best continuation that ends is kept if it is among the K best of all, and the
     K best continuations that do not end live on. An example is done when no living hypothesis can
@@ -48,7 +50,7 @@ def beam_search(
     memory = model.encode(source)
     batch, device, beam = source.is_source_BL.shape[0], source.id_N.device, settings.beam
     state = model.start(memory, beam, settings.max_tokens + 1)
-    blocker = Blocker(settings, commas, device)
+    blocker = Blocker(settings, commas, device, headings)
     living = _first_hypotheses(batch, beam, device)
     best = _Finished(
         torch.full((batch, settings.max_tokens + 1), PAD, device=device),
@@ -58,7 +60,7 @@ def beam_search(
     example_B = torch.arange(batch, device=device)
     for _ in range(settings.max_tokens + 1):
         logits_BKV = model.step(living.token_BKS[..., -1], state).float()
-        next_BKV = blocker.blocked(logits_BKV.log_softmax(-1), living.token_BKS)
+        next_BKV = blocker.blocked(logits_BKV.log_softmax(-1), living.token_BKS, example_B)
         living, parent_BK, ended = _extended(living, next_BKV, settings)
         state.reorder(parent_BK)
         _keep_better(best, example_B, ended)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from wikisum.models.decoding.blocking import Blocker
+from wikisum.models.decoding.headings import HeadingRule
 from wikisum.models.decoding.hypothesis import Hypothesis
 from wikisum.models.network.packing import Source
 from wikisum.models.network.spec import SummaryModel
@@ -21,6 +22,7 @@ def sample(
     settings: DecodingSettings,
     commas: frozenset[int] = frozenset(),
     first_draw: int = 0,
+    headings: HeadingRule | None = None,
 ) -> list[Hypothesis]:
     """Return one summary drawn for each example; its score is the mean log-probability per token.
 
@@ -28,7 +30,7 @@ def sample(
     """
     batch, device = source.is_source_BL.shape[0], source.id_N.device
     state = model.start(model.encode(source), 1, settings.max_tokens + 1)
-    blocker = Blocker(settings, commas, device)
+    blocker = Blocker(settings, commas, device, headings)
     generator = torch.Generator(device).manual_seed(settings.seed * 1_000_003 + first_draw)
     token_BS = torch.full((batch, 1), BEGIN, device=device)
     log_B = torch.zeros(batch, device=device)

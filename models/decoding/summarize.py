@@ -5,9 +5,7 @@ row = summarizer.summarize("Ada Lovelace", ["Ada Lovelace was ...", "The engine 
 print(row.summary)
 """
 
-import hashlib
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,42 +19,42 @@ from wikisum.graphs.adjacency import adjacency
 from wikisum.graphs.discourse import discourse_graph
 from wikisum.graphs.edges import Edges, permute
 from wikisum.graphs.similarity import similarity_graph
-from wikisum.models.data.batches import SplitReader, collate
-from wikisum.models.data.lengths import reader_key
-from wikisum.models.data.plan import token_batches
+from wikisum.models.data.batches import collate
 from wikisum.models.decoding.beam import beam_search
+from wikisum.models.decoding.headings import AnyHeadings, GivenHeadings, HeadingRule
 from wikisum.models.decoding.hypothesis import Hypothesis
 from wikisum.models.decoding.sampling import sample
 from wikisum.models.decoding.summary_files import ReadParagraph, Summary
 from wikisum.models.network.packing import Batch, Source
 from wikisum.models.network.spec import ModelSpec, SummaryModel
 from wikisum.models.settings.decoding import DecodingSettings
-from wikisum.models.settings.run import RunSettings, SourceSettings
+from wikisum.models.settings.run import ARTICLE, RunSettings, SourceSettings
 from wikisum.models.sources import SourceForm
 from wikisum.models.table import build, spec_of
+from wikisum.models.targets import Heading, heading_ids, split_article
 from wikisum.models.training.checkpoints import ChosenWeights, choose, vocab_path
+from wikisum.pipeline.records import Section
 from wikisum.ranker.data.ragged import Ints
-from wikisum.ranker.data.shards import read_group
 from wikisum.ranker.data.vocab import PAD
 from wikisum.ranker.rank import rank
 from wikisum.ranker.runs.checkpoints import device_of, load_vocab
 
 COMMAS = (",", "▁,")
-CHUNK_ROWS = 64  # examples that are sorted by length together, and written together
-_COLUMNS = ("id", "title", "lead", "paragraphs.text", "paragraphs.document", "documents.url")
 
 
 class SummaryResult(NamedTuple):
-    """A summary, the log-probability of the lead under the model, and the attention.
+    """A summary, the log-probability of the target under the model, and the attention.
 
-    `attention` is the share of each paragraph in the attention of all tokens of the summary, in
-    0..1, the title counted with the first paragraph; empty if the model has no such attention.
+    `sections` is None where leads are written. `attention` is the share of each paragraph in the
+    attention of all tokens of the summary, in 0..1, the title counted with the first paragraph;
+    empty if the model has no such attention.
     """
 
     text: str
+    sections: tuple[Section, ...] | None
     hypothesis: Hypothesis
-    lead_log_probability: float
-    lead_tokens: int
+    target_log_probability: float
+    target_tokens: int
     attention: list[float]
 
 
@@ -85,10 +83,12 @@ class Summarizer(NamedTuple):
         paragraphs: Sequence[str],
         decoding: DecodingSettings | None = None,
         ranking: str = "tfidf",
+        headings: Sequence[Heading] | None = None,
     ) -> Summary:
         """Return the summary of some paragraphs of one text about a title.
 
-        They are ranked first by a method of `ranker.rank` (`identity` keeps their order).
+        They are ranked first by a method of `ranker.rank` (`identity` keeps their order). A model
+        that writes whole articles writes sections with these `headings`, or chooses its own.
         Raises ValueError if there is no paragraph.
         """
         order = rank(ranking, title, paragraphs)
@@ -102,7 +102,9 @@ class Summarizer(NamedTuple):
         }  # fmt: skip
         edges = paragraph_graph(self, example["paragraphs"])  # type: ignore[arg-type]
         settings = self.settings
-        return own_summary(self, example, settings.source, decoding or settings.decoding, edges)
+        return own_summary(
+            self, example, settings.source, decoding or settings.decoding, edges, headings
+        )
 
 
 def load_run(
@@ -129,28 +131,75 @@ def load_run(
 
 @torch.inference_mode()
 def summaries(
-    summarizer: Summarizer, batch: Batch, decoding: DecodingSettings
+    summarizer: Summarizer,
+    batch: Batch,
+    decoding: DecodingSettings,
+    headings: HeadingRule | None = None,
 ) -> list[SummaryResult]:
-    """Return a summary for each example of a batch."""
+    """Return a summary for each example of a batch: a whole article if there is a heading rule."""
     model = summarizer.model
     batch = batch.to(summarizer.device)
     if decoding.sample:
         first = int(batch.example_B[0])
-        hypotheses = sample(model, batch.source, decoding, summarizer.commas, first)
+        hypotheses = sample(model, batch.source, decoding, summarizer.commas, first, headings)
     else:
-        hypotheses = beam_search(model, batch.source, decoding, summarizer.commas)
+        hypotheses = beam_search(model, batch.source, decoding, summarizer.commas, headings)
     memory = model.encode(batch.source)
-    log_B = lead_log_probabilities(model, batch, memory).tolist()
+    log_B = target_log_probabilities(model, batch, memory).tolist()
     attention = _attention(summarizer, batch, memory, [h.tokens for h in hypotheses])
     tokens = (batch.label_BS != PAD).sum(1).tolist()
-    texts = [summarizer.processor.decode(h.tokens) for h in hypotheses]
+    texts = [written_texts(summarizer.processor, h.tokens) for h in hypotheses]
     return [
-        SummaryResult(*row) for row in zip(texts, hypotheses, log_B, tokens, attention, strict=True)
+        SummaryResult(lead, None if headings is None else sections, *rest)
+        for (lead, sections), *rest in zip(texts, hypotheses, log_B, tokens, attention, strict=True)
     ]
 
 
-def lead_log_probabilities(model: SummaryModel, batch: Batch, memory: Any) -> Tensor:
-    """Return the log-probability of each lead, its END included, [B], in nats."""
+def written_texts(
+    processor: sentencepiece.SentencePieceProcessor, tokens: Sequence[int]
+) -> tuple[str, tuple[Section, ...]]:
+    """Return the lead and the sections that a model wrote."""
+    lead, sections = split_article(tokens)
+    return processor.decode(lead), tuple(
+        Section(processor.decode(s.title), s.level, processor.decode(s.text)) for s in sections
+    )
+
+
+def with_headings(result: SummaryResult, headings: Sequence[Heading]) -> SummaryResult:
+    """Return the result with given headings as they were given.
+
+    The vocabulary may lack some of their characters.
+    """
+    pairs = zip(result.sections or (), headings, strict=True)
+    return result._replace(sections=tuple(s._replace(title=h.title) for s, h in pairs))
+
+
+def heading_rule(
+    summarizer: Summarizer,
+    target: str,
+    decoding: DecodingSettings,
+    headings: Sequence[Sequence[Heading]] | None,
+) -> HeadingRule | None:
+    """Return the rule for section headings, given those of each example or None for any.
+
+    It is None for the target `lead`. Raises ValueError if the model has not learned the target, or
+    for headings of leads.
+    """
+    if target != ARTICLE:
+        if headings is not None:
+            raise ValueError("--headings needs a run that was trained with --target article")
+        return None
+    if summarizer.settings.source.target != ARTICLE:
+        raise ValueError("the run was trained on leads: --target article needs another")
+    if headings is None:
+        return AnyHeadings()
+    encode = summarizer.processor.encode
+    ids = [[heading_ids(encode(h.title), h.level) for h in given] for given in headings]
+    return GivenHeadings(ids, decoding.max_tokens, summarizer.device)
+
+
+def target_log_probabilities(model: SummaryModel, batch: Batch, memory: Any) -> Tensor:
+    """Return the log-probability of each target, its END included, [B], in nats."""
     log_Y = model.log_probabilities(batch, memory)
     example_Y = batch.label_slot_Y // batch.label_BS.shape[1]
     sums_B = torch.zeros(len(batch.label_BS), dtype=log_Y.dtype, device=log_Y.device)
@@ -187,58 +236,28 @@ def token_paragraphs(form: SourceForm, source: Source) -> Ints:
     return rank_N if form.paragraphs is None else form.paragraphs(id_N, position_N, rank_N)
 
 
-class SummaryJob(NamedTuple):
-    """A split to summarize, and how."""
-
-    reader: SplitReader
-    decoding: DecodingSettings
-    batch_tokens: int
-
-
-def split_rows(summarizer: Summarizer, job: SummaryJob, first_group: int = 0) -> Iterator[Summary]:
-    """Yield the rows of a split in its order, from a row group on."""
-    first = sum(group.rows for group in job.reader.groups[:first_group])
-    settings = _row_settings(summarizer, job.reader.source, job.decoding)
-    for index, group in enumerate(job.reader.groups[first_group:], first_group):
-        texts = read_group(group, _COLUMNS).to_pylist()
-        lengths = job.reader.lengths_of(index).source
-        for start in range(0, group.rows, CHUNK_ROWS):
-            chunk = slice(start, start + CHUNK_ROWS)
-            numbers = first + np.arange(group.rows)[chunk]
-            results = _chunk_results(summarizer, job, numbers, lengths[chunk])
-            for example, result in zip(texts[chunk], results, strict=True):
-                yield _row(summarizer, settings, example, result)
-        first += group.rows
-
-
-def _chunk_results(
-    summarizer: Summarizer, job: SummaryJob, numbers: Ints, lengths: Ints
-) -> list[SummaryResult]:
-    """Return the results of examples of these lengths, made in batches of similar length."""
-    order = lengths.argsort(kind="stable")
-    results: dict[int, SummaryResult] = {}
-    for cut in token_batches(lengths[order], job.batch_tokens):
-        indexes = order[cut]
-        batch = job.reader.batch(numbers[indexes])
-        results |= zip(indexes.tolist(), summaries(summarizer, batch, job.decoding), strict=True)
-    return [results[index] for index in range(len(numbers))]
-
-
-def _row_settings(
-    summarizer: Summarizer, source: SourceSettings, decoding: DecodingSettings
+def row_settings(
+    summarizer: Summarizer,
+    source: SourceSettings,
+    decoding: DecodingSettings,
+    headings: Sequence[Heading] | str | None = None,
 ) -> dict[str, Any]:
     """Return the settings that a row names."""
-    return {"checkpoint": summarizer.chosen.name, **asdict(source), **asdict(decoding)}
+    given = headings if isinstance(headings, str | None) else [h._asdict() for h in headings]
+    about = {} if given is None else {"headings": given}
+    return {"checkpoint": summarizer.chosen.name, **asdict(source), **asdict(decoding), **about}
 
 
-def _row(
+def summary_row(
     summarizer: Summarizer, settings: dict[str, Any], example: dict[str, Any],
     result: SummaryResult,
 ) -> Summary:  # fmt: skip
+    """Return the row of an example in a file of summaries."""
     urls = [document["url"] for document in example["documents"]]
     # without attention the paragraphs that were read are unknown: all are named
     attention: list[float | None] = [*result.attention] or [None] * len(example["paragraphs"])
     read = zip(example["paragraphs"], attention, strict=False)
+    gold = example.get("sections")
     return Summary(
         example["id"],
         example["title"],
@@ -247,12 +266,14 @@ def _row(
         score=result.hypothesis.score,
         log_prob=result.hypothesis.log_probability,
         tokens=len(result.hypothesis.tokens) + 1,
-        lead_tokens=result.lead_tokens,
-        lead_log_prob=result.lead_log_probability,
+        lead_tokens=result.target_tokens,
+        lead_log_prob=result.target_log_probability,
         model=summarizer.spec.name,
         run=summarizer.chosen.fingerprint,
         settings=settings,
         paragraphs=tuple(ReadParagraph(p["text"], urls[p["document"]], a) for p, a in read),
+        sections=result.sections,
+        gold_sections=None if gold is None else tuple(Section(**section) for section in gold),
     )
 
 
@@ -278,11 +299,13 @@ def own_summary(
     source: SourceSettings,
     decoding: DecodingSettings,
     edges: Edges | None = None,
+    headings: Sequence[Heading] | None = None,
 ) -> Summary:
     """Return the row of an example without a lead, whose paragraphs are ranked, best first.
 
     `example` is like a row of shards: id, title, paragraphs (text, document), documents (url).
-    `edges` among its paragraphs are for models that follow a graph.
+    `edges` among its paragraphs are for models that follow a graph, `headings` for those that write
+    whole articles.
     Raises ValueError if there is no paragraph, or no edges where they are needed.
     """
     texts, spec = [p["text"] for p in example["paragraphs"]], summarizer.spec
@@ -298,16 +321,11 @@ def own_summary(
     if graph != "none" and edges is not None:
         graphs = [adjacency(permute(edges, range(len(read))), len(read))]
     batch = collate([read], [np.zeros(0, np.uint16)], [0], graphs)
-    settings = _row_settings(summarizer, source, decoding)
-    result = summaries(summarizer, batch, decoding)[0]
-    row = _row(summarizer, settings, {**example, "lead": ""}, result)
+    settings = row_settings(summarizer, source, decoding, headings)
+    given = None if headings is None else [headings]
+    rule = heading_rule(summarizer, source.target, decoding, given)
+    result = summaries(summarizer, batch, decoding, rule)[0]
+    if headings is not None:
+        result = with_headings(result, headings)
+    row = summary_row(summarizer, settings, {**example, "lead": ""}, result)
     return row._replace(lead_tokens=None, lead_log_prob=None)
-
-
-def job_key(summarizer: Summarizer, job: SummaryJob) -> str:
-    """Return a hash of everything that decides the rows; 8 hex digits."""
-    settings = _row_settings(summarizer, job.reader.source, job.decoding)
-    precision = str(next(summarizer.model.parameters()).dtype)
-    decisive = [summarizer.chosen.fingerprint, settings, precision, job.batch_tokens]
-    decisive.append(reader_key(job.reader))
-    return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:8]

@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from wikisum.pipeline.records import Section
+
 _PARQUET_START = b"PAR1"
 _ROWS_AT_ONCE = 256
+_SECTIONS = ("sections", "gold_sections")
 
 
 class BadSummaries(Exception):
@@ -28,8 +31,10 @@ class ReadParagraph(NamedTuple):
 class Summary(NamedTuple):
     """The summary that a system wrote for one example, with the gold lead.
 
-    `log_prob` and `lead_log_prob` are sums of natural logarithms over `tokens` and `lead_tokens`
-    subwords, each with the end. All but the first four may be None, or empty.
+    A system that writes whole articles has `sections` besides, and `gold_sections` to compare them
+    with; they are None for one that writes leads. `log_prob` and `lead_log_prob` are sums of
+    natural logarithms over `tokens` and `lead_tokens` subwords, each with the end: of the lead, or
+    of the whole article as the model learned it. All but the first four may be None, or empty.
     """
 
     id: str
@@ -45,6 +50,24 @@ class Summary(NamedTuple):
     run: str | None = None
     settings: Any = None
     paragraphs: tuple[ReadParagraph, ...] = ()
+    sections: tuple[Section, ...] | None = None
+    gold_sections: tuple[Section, ...] | None = None
+
+    def text(self) -> str:
+        """Return the summary; sections follow it with their headings in wiki markup."""
+        sections = [
+            f"{'=' * s.level} {s.title} {'=' * s.level}\n{s.text}" for s in self.sections or ()
+        ]
+        return "\n\n".join([self.summary, *sections])
+
+    def plain(self) -> dict[str, Any]:
+        """Return the row as plain values, for JSON and Parquet."""
+        lists = {"paragraphs": self.paragraphs, **{name: getattr(self, name) for name in _SECTIONS}}
+        plain = {
+            name: None if rows is None else [row._asdict() for row in rows]
+            for name, rows in lists.items()
+        }
+        return self._asdict() | plain
 
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -67,10 +90,27 @@ def summary_from_row(row: Any) -> Summary:
     paragraphs = row.get("paragraphs") or []
     if not isinstance(paragraphs, list):
         raise ValueError("paragraphs is not a list")
-    plain: dict[str, Any] = {
-        name: row.get(name) for name in Summary._fields if name != "paragraphs"
-    }
-    return Summary(**plain, paragraphs=tuple(_paragraph(p, i) for i, p in enumerate(paragraphs)))
+    plain: dict[str, Any] = {name: row.get(name) for name in Summary._fields}
+    plain["paragraphs"] = tuple(_paragraph(p, i) for i, p in enumerate(paragraphs))
+    return Summary(**plain | {name: _sections(row, name) for name in _SECTIONS})
+
+
+def _sections(row: dict[str, Any], name: str) -> tuple[Section, ...] | None:
+    plain = row.get(name)
+    if plain is None:
+        return None
+    if not isinstance(plain, list):
+        raise ValueError(f"{name} is not a list")
+    return tuple(_section(section, name, number) for number, section in enumerate(plain))
+
+
+def _section(plain: Any, name: str, number: int) -> Section:
+    types = {"title": str, "level": int, "text": str}
+    if not isinstance(plain, dict) or any(
+        not isinstance(plain.get(key), kind) for key, kind in types.items()
+    ):
+        raise ValueError(f"{name}: section {number} has no title, level or text of the right type")
+    return Section(*(plain[key] for key in types))
 
 
 def _paragraph(plain: Any, number: int) -> ReadParagraph:

@@ -40,8 +40,7 @@ def write_summaries(
 
 
 def _line(row: Summary) -> bytes:
-    plain = row._asdict() | {"paragraphs": [p._asdict() for p in row.paragraphs]}
-    return (json.dumps(plain, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(row.plain(), ensure_ascii=False) + "\n").encode()
 
 
 def _whole_groups(part: Path, group_rows: Sequence[int]) -> tuple[int, int, int]:

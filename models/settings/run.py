@@ -18,13 +18,17 @@ from wikisum.models.settings.fields import (
     setting,
 )
 
+LEAD, ARTICLE = TARGETS = ("lead", "article")
+
 
 @dataclass(frozen=True)
 class SourceSettings:
-    """How much of an example a model reads, in subwords.
+    """How much of an example a model reads and learns to write, in subwords.
 
     A paragraph is cut at `paragraph_tokens` (hierarchical models only), the source as a whole at
-    `source_tokens`, the target at `lead_tokens` (its end token not counted).
+    `source_tokens`. `target` says what the model learns to write; the target is cut at
+    `lead_tokens` or, for a whole article, at `article_tokens` (its end token not counted). The
+    default for articles is the longest target of Liu et al. 2018.
     """
 
     max_paragraphs: int = setting(24, "number of best paragraphs to read")
@@ -32,10 +36,21 @@ class SourceSettings:
         100, "maximum subwords read per paragraph (hierarchical models only)"
     )
     source_tokens: int = setting(1_600, "maximum subwords read per example")
-    lead_tokens: int = setting(400, "maximum subwords per target")
+    lead_tokens: int = setting(400, "maximum subwords per lead, with --target lead")
+    target: str = setting("lead", "what to write: the lead, or the whole article", TARGETS)
+    article_tokens: int = setting(2_192, "maximum subwords per article, with --target article")
 
     def __post_init__(self) -> None:
-        require_positive(self, *(f.name for f in dataclasses.fields(self)))
+        require_positive(self, *(f.name for f in dataclasses.fields(self) if f.name != "target"))
+        require(
+            self.target in TARGETS,
+            f"--target must be one of {', '.join(TARGETS)}, not {self.target!r}",
+        )
+
+    @property
+    def target_tokens(self) -> int:
+        """The maximum subwords per target."""
+        return self.article_tokens if self.target == ARTICLE else self.lead_tokens
 
 
 SCHEDULES = ("inverse_sqrt", "cosine", "constant")
@@ -118,6 +133,14 @@ class RunSettings:
     source: SourceSettings = SourceSettings()
     train: TrainSettings = TrainSettings()
     decoding: DecodingSettings = field(default_factory=DecodingSettings)
+
+
+def with_target_length(settings: RunSettings) -> RunSettings:
+    """Return the settings with summaries of whole articles as long as the longest target."""
+    source, decoding = settings.source, settings.decoding
+    if source.target == ARTICLE:
+        decoding = dataclasses.replace(decoding, max_tokens=source.article_tokens)
+    return dataclasses.replace(settings, decoding=decoding)
 
 
 def changed(settings: RunSettings, values: dict[str, Any]) -> RunSettings:

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from wikisum.pipeline.errors import JobFailed
 if TYPE_CHECKING:
     from wikisum.models.decoding.summarize import Summarizer
     from wikisum.models.decoding.summary_files import Summary
+    from wikisum.models.targets import Heading
 
 EACH = "each"
 
@@ -70,7 +72,7 @@ def _each(args: argparse.Namespace) -> int:
 
 def _split(args: argparse.Namespace, loaded: "Summarizer", out: Path) -> None:
     from wikisum.models.data.batches import SplitReader
-    from wikisum.models.decoding.summarize import SummaryJob, job_key, split_rows
+    from wikisum.models.decoding.split import OWN_HEADINGS, SummaryJob, job_key, split_rows
     from wikisum.models.decoding.write_summaries import write_summaries
     from wikisum.models.training.checkpoints import data_of
     from wikisum.ranker.data.shards import split_shards
@@ -80,9 +82,12 @@ def _split(args: argparse.Namespace, loaded: "Summarizer", out: Path) -> None:
     _check_vocab(args.run_folder, data)
     settings = loaded.settings
     source = settings_of(args, settings.source)
-    reader = SplitReader(split_shards(data, args.split), settings.model, source)
+    shards = split_shards(data, args.split)
+    reader = SplitReader(shards, settings.model, source, loaded.processor)
     decoding = settings_of(args, settings.decoding)
-    job = SummaryJob(reader, decoding, args.batch_tokens or settings.train.batch_tokens)
+    batch_tokens = args.batch_tokens or settings.train.batch_tokens
+    headings = OWN_HEADINGS if args.headings == OWN_HEADINGS else _headings(args.headings)
+    job = SummaryJob(reader, decoding, batch_tokens, headings)
     group_rows = [group.rows for group in reader.groups]
 
     def rows_from(group: int) -> Iterator["Summary"]:
@@ -118,11 +123,22 @@ def _own(args: argparse.Namespace, loaded: "Summarizer") -> int:
     except ImportError as error:  # spaCy or its model is missing
         raise JobFailed(str(error)) from error
     decoding = settings_of(args, loaded.settings.decoding)
-    row = own_summary(loaded, example, source, decoding, edges)
-    print(row.summary)
+    row = own_summary(loaded, example, source, decoding, edges, _headings(args.headings))
+    print(row.text())
     if args.out is not None:
         write_summaries(args.out, "own", [1], lambda _: iter([row]))
     return DONE
+
+
+def _headings(value: str | None) -> "list[Heading] | None":
+    """Return the headings that --headings names, or those in the file that it names."""
+    from wikisum.models.targets import parse_headings
+
+    if value is None:
+        return None
+    if os.path.isfile(value):
+        return parse_headings(Path(value).read_text(encoding="utf-8"), "\n")
+    return parse_headings(value)
 
 
 def _check_call(args: argparse.Namespace) -> None:
@@ -131,6 +147,8 @@ def _check_call(args: argparse.Namespace) -> None:
         raise ValueError("--text needs --title, the topic of the summary")
     if args.text and args.checkpoint == EACH:
         raise ValueError(f"--checkpoint {EACH} goes with --split")
+    if args.text and args.headings == "own":
+        raise ValueError("--headings own goes with --split: --text has no article")
     for flag in ("data", "batch_tokens") if args.text else ("title",):
         if getattr(args, flag) is not None:
             raise ValueError(
@@ -185,6 +203,12 @@ def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--title", metavar="TEXT", help="topic of the summary, for --text")
     parser.add_argument(
+        "--headings",
+        metavar="TEXT",
+        help="headings of the sections to write, separated by semicolons, or a file with one per "
+        "line, or own: those of each article of --split (default: the model chooses them)",
+    )
+    parser.add_argument(
         "--out",
         type=Path,
         metavar="FILE",
@@ -204,7 +228,10 @@ def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
         help="source subwords per batch (default: as in training)",
     )
     source = parser.add_argument_group("source (default: as in training)")
-    texts = {"lead_tokens": "maximum subwords per lead, for perplexity"}
+    texts = {
+        "lead_tokens": "maximum subwords per lead, for perplexity",
+        "article_tokens": "maximum subwords per article, for perplexity",
+    }
     add_settings(source, SourceSettings, texts=texts, show_defaults=False)
     decoding = parser.add_argument_group("decoding (default: those of the run's preset)")
     add_settings(decoding, DecodingSettings, show_defaults=False)

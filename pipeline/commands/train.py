@@ -19,6 +19,8 @@ from wikisum.pipeline.commands.ranker import add_device_flag
 from wikisum.pipeline.errors import JobFailed
 
 if TYPE_CHECKING:
+    from sentencepiece import SentencePieceProcessor
+
     from wikisum.models.data.batches import SplitReader
     from wikisum.models.settings.run import RunSettings
     from wikisum.models.training.checkpoints import Weights
@@ -61,12 +63,13 @@ def train_summarizer(args: argparse.Namespace) -> int:
     processes = join_processes(device_of(args.device))
     stopping = Stopping()
     try:
-        validation = _validation(args.data, settings)
+        processor = load_model(vocab, args.data)
+        validation = _validation(args.data, settings, processor)
         if validation is None and processes.is_main:
             sys.stderr.write(
                 f"{args.data} has no validation examples: checkpoints are not compared\n"
             )
-        reader = SplitReader(train, *shape)
+        reader = SplitReader(train, *shape, processor)
         initial = _initial_weights(args)
         trainer = Trainer(args.out, settings, reader, validation, processes, initial)
         trainer.lengths(sys.stderr)
@@ -91,7 +94,9 @@ def train_summarizer(args: argparse.Namespace) -> int:
     return DONE
 
 
-def _validation(data: str, settings: "RunSettings") -> "SplitReader | None":
+def _validation(
+    data: str, settings: "RunSettings", vocab: "SentencePieceProcessor"
+) -> "SplitReader | None":
     """The examples to validate on; None for a dataset that has none."""
     from wikisum.models.data.batches import SplitReader
     from wikisum.ranker.data.shards import row_groups, split_shards
@@ -99,7 +104,7 @@ def _validation(data: str, settings: "RunSettings") -> "SplitReader | None":
     with contextlib.suppress(FileNotFoundError):
         shards = split_shards(data, "validation")
         if row_groups(shards):
-            return SplitReader(shards, settings.model, settings.source)
+            return SplitReader(shards, settings.model, settings.source, vocab)
     return None
 
 
@@ -114,7 +119,12 @@ def _initial_weights(args: argparse.Namespace) -> "Weights | None":
 
 def _run_settings(args: argparse.Namespace, vocab_size: int) -> "RunSettings":
     """Preset, then --config, then flags. Raises ValueError for a wrong setting."""
-    from wikisum.models.settings.run import SourceSettings, TrainSettings, changed
+    from wikisum.models.settings.run import (
+        SourceSettings,
+        TrainSettings,
+        changed,
+        with_target_length,
+    )
     from wikisum.models.table import preset, spec_named, spec_of, specs
 
     name = args.preset
@@ -124,12 +134,14 @@ def _run_settings(args: argparse.Namespace, vocab_size: int) -> "RunSettings":
     model = spec_of(settings.model)
     if args.model not in (None, model.name):
         raise ValueError(f"--preset {name} is not a preset of --model {args.model}")
-    if args.config is not None:
-        settings = changed(settings, _config(args.config, model.name))
+    config = {} if args.config is None else _config(args.config, model.name)
+    settings = changed(settings, config)
     # models share flags: which settings class declares one does not matter
     kinds = [*(spec.settings for spec in specs()), SourceSettings, TrainSettings]
     flags = {name: value for kind in kinds for name, value in given(args, kind).items()}
-    return changed(settings, {**flags, "vocab_size": vocab_size})
+    settings = changed(settings, {**flags, "vocab_size": vocab_size})
+    has_length = "max_tokens" in config.get("decoding", {})
+    return settings if has_length else with_target_length(settings)
 
 
 def _config(path: Path, model: str) -> dict[str, Any]:

@@ -1,6 +1,9 @@
 import dataclasses
+import shutil
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -32,6 +35,27 @@ def topics(tmp_path_factory):
     """A small learnable dataset."""
     out = tmp_path_factory.mktemp("topics") / "data"
     write_topics(out, 600, TopicSettings(facts=2, distractors=4), 600)
+    return out
+
+
+@pytest.fixture(scope="session")
+def articles(topics, tmp_path_factory):
+    """The same dataset with two sections per article: a third of the lead, and the rest."""
+    out = tmp_path_factory.mktemp("articles") / "data"
+    shutil.copytree(topics / "vocab", out / "vocab")
+    (out / "examples").mkdir()
+    for path in (topics / "examples").iterdir():
+        table = pq.read_table(path)
+        rows = table.to_pylist()
+        for row in rows:
+            words = row["lead"].split()
+            third = len(words) // 3
+            row["sections"] = [
+                {"title": "Form", "level": 2, "text": " ".join(words[:third])},
+                {"title": "Parts", "level": 3, "text": " ".join(words[third:])},
+            ]
+        edited = pa.Table.from_pylist(rows, schema=table.schema)
+        pq.write_table(edited, out / "examples" / path.name, row_group_size=256)
     return out
 
 

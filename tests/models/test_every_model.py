@@ -14,10 +14,12 @@ import torch
 
 from wikisum.models.data.batches import SplitReader, collate
 from wikisum.models.decoding.beam import beam_search
+from wikisum.models.decoding.headings import GivenHeadings
 from wikisum.models.distributed import ProcessGroup
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import SourceSettings, TrainSettings
 from wikisum.models.table import MODELS, build, from_json, preset, presets, spec_of, to_json
+from wikisum.models.targets import heading_ids, split_article
 from wikisum.models.training.checkpoints import choose, prepare_run
 from wikisum.models.training.train import Stopping, Trainer
 from wikisum.pipeline.cli import main
@@ -151,3 +153,20 @@ def test_two_processes_train_like_one(name, topics, tmp_path):
     one, two = (choose(tmp_path / run, "last").weights for run in ("one", "two"))
     for key in one:
         torch.testing.assert_close(one[key], two[key], rtol=1e-2, atol=2e-3)
+
+
+@pytest.mark.parametrize("name", TINY)
+@torch.no_grad()
+def test_every_model_writes_articles_with_given_headings(name):
+    torch.manual_seed(0)
+    model = build(small_settings(name).model).eval()
+    rng = np.random.default_rng(0)
+    empty = [np.zeros(0, np.uint16)] * 2
+    source = collate([[rng.integers(6, 600, n)] for n in (20, 9)], empty, range(2)).source
+    given = [[heading_ids([7, 8], 2), heading_ids([9], 3)], [heading_ids([10], 2)]]
+    rule = GivenHeadings(given, 24, torch.device("cpu"))
+    search = DecodingSettings(beam=2, max_tokens=24)
+    found = beam_search(model, source, search, headings=rule)
+    for hypothesis, headings in zip(found, given, strict=True):
+        _, sections = split_article(hypothesis.tokens)
+        assert [heading_ids(s.title, s.level) for s in sections] == headings

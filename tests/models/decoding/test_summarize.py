@@ -12,14 +12,8 @@ from wikisum.graphs.edges import Edges
 from wikisum.graphs.entities import recognizer
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.decoding.hypothesis import Hypothesis
-from wikisum.models.decoding.summarize import (
-    SummaryJob,
-    job_key,
-    load_run,
-    own_summary,
-    split_rows,
-    summaries,
-)
+from wikisum.models.decoding.split import SummaryJob, job_key, split_rows
+from wikisum.models.decoding.summarize import load_run, own_summary, summaries
 from wikisum.models.decoding.write_summaries import write_summaries
 from wikisum.models.distributed import ProcessGroup
 from wikisum.models.settings.decoding import DecodingSettings

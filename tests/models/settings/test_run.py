@@ -4,7 +4,13 @@ import pytest
 
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.fields import setting
-from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings, changed
+from wikisum.models.settings.run import (
+    RunSettings,
+    SourceSettings,
+    TrainSettings,
+    changed,
+    with_target_length,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,7 +31,12 @@ OVER_ZERO = [
         "steps", "batch_tokens", "peak_learning_rate", "warmup_steps", "epsilon",
         "validate_every", "log_every", "keep_best", "update_batches",
     )
-] + [(SourceSettings, field.name) for field in dataclasses.fields(SourceSettings)]  # fmt: skip
+] + [
+    (SourceSettings, name)
+    for name in (
+        "max_paragraphs", "paragraph_tokens", "source_tokens", "lead_tokens", "article_tokens",
+    )
+]  # fmt: skip
 NOT_NEGATIVE = ["clip", "loader_workers", "seed", "patience"]
 
 
@@ -137,3 +148,16 @@ def test_decoding_has_a_seed_of_its_own():
     assert (found.train.seed, found.decoding.seed, found.decoding.max_tokens) == (3, 5, 70)
     with pytest.raises(ValueError, match="no such setting: beams"):
         changed(RUN, {"decoding": {"beams": 3}})
+
+
+def test_targets_are_leads_or_articles():
+    with pytest.raises(ValueError, match=r"^--target must be one of lead, article, not 'book'$"):
+        SourceSettings(target="book")
+    assert SourceSettings(lead_tokens=7).target_tokens == 7
+    assert SourceSettings(target="article", article_tokens=9).target_tokens == 9
+
+
+def test_a_summary_of_a_whole_article_may_be_as_long_as_the_longest_target():
+    article = dataclasses.replace(RUN, source=SourceSettings(target="article", article_tokens=9))
+    assert with_target_length(article).decoding == dataclasses.replace(RUN.decoding, max_tokens=9)
+    assert with_target_length(RUN) == RUN
