@@ -49,7 +49,7 @@ FLOORS = {
     ],
     "models": [
         {"distributed", "settings"},
-        {"sources"},
+        {"sources", "targets"},
         {"network"},
         {"decoder_only", "recurrent"},
         {"table"},
