@@ -1,183 +1,234 @@
 """How many small faults do the tests notice?
 
     python -m benchmarks.mutation --out FILE.jsonl [--count 300] [--packages crawl ranker]
+    python -m benchmarks.mutation --out AFTER.jsonl --again FILE.jsonl
 
 Draws lines of product code at random, changes one operator, number or condition in each, and runs
-the tests: first those of the module, then of its folder, then of its package (without the slow
-ones), until one fails. A mutant that no test notices survives and is listed for a reader to
-judge. Each worker changes a copy of the repository of its own; a run that was ended continues
-where it stopped. Prints a table, then one JSON line.
+the tests that are not slow until one fails: first those of the module, then those of its folder
+and those that import it, then those of the modules that import it. Whole builds are left out. A
+mutant that no test notices survives and is listed for a reader to judge.
+
+Each worker changes its own copy of the repository. The tests run in a process that is forked from
+one that has already loaded the large libraries. At the end, the tests that noticed a mutant run
+once without a change: where one fails then, it proves nothing. A killed run resumes where it
+stopped. `--again` runs the survivors of an earlier file once more, after tests were added.
+Prints a table, the survivors, then one JSON line.
 """
 
 import argparse
 import ast
 import json
+import multiprocessing
 import os
-import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Queue
-from typing import Any, NamedTuple
+from typing import Any
 
-ROOT = Path(__file__).parent.parent
-PACKAGES = ("crawl", "ranker", "graphs", "pipeline", "models")
-COMPARISONS = {
-    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
-    ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
-}  # fmt: skip
-OPERATORS = {
-    ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.Div: "*", ast.FloorDiv: "*", ast.Mod: "+",
-}  # fmt: skip
-SECONDS = 300  # a mutant whose tests take longer counts as noticed: it made them hang
+from benchmarks.mutants import PACKAGES, ROOT, Mutant, draw, find_again
 
-
-class Mutant(NamedTuple):
-    """One change: the text from `start` to `end` (offsets in the file) becomes `after`."""
-
-    path: str
-    line: int
-    start: int
-    end: int
-    before: str
-    after: str
+LIBRARIES = ["torch", "apache_beam", "pyarrow.parquet", "sklearn.feature_extraction.text"]
+LIBRARIES += ["scipy.sparse", "spacy", "sentencepiece", "bs4", "lxml.html", "warcio", "numpy"]
+LIBRARIES += [
+    "pytest",
+    "_pytest.main",
+    "hypothesis",
+    "hypothesis.strategies",
+    "anyio.pytest_plugin",
+]
+OWN_SECONDS = 300  # a mutant whose own test file takes longer counts as noticed: it hangs
+WIDER_SECONDS = 60  # what the wider tests may take; after that the mutant has survived
+MAX_WIDER_FILES = 10
+TOO_LONG = "more than the time limit"
+BUSY = "not linear_time"  # these fail on a busy machine
 
 
-def _not_code(tree: ast.AST) -> set[int]:
-    """The nodes that decide nothing: annotations, messages of exceptions, help texts."""
-    found: set[int] = set()
+class FirstFailure:
+    """Pytest plugin that writes the name of the first test that fails to a file."""
 
-    def leave_out(node: ast.AST | None) -> None:
-        if node is not None:
-            found.update(id(child) for child in ast.walk(node))
+    def __init__(self, path: Path):
+        self._path = path
 
-    for node in ast.walk(tree):
-        leave_out(getattr(node, "annotation", None))
-        leave_out(getattr(node, "returns", None))
-        if isinstance(node, ast.Raise):
-            leave_out(node.exc)
-        if isinstance(node, ast.keyword) and node.arg in ("help", "metavar", "metadata"):
-            leave_out(node.value)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            leave_out(node)
-    return found
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed and not self._path.exists():
+            self._path.write_text(report.nodeid)
+
+    def pytest_collectreport(self, report: Any) -> None:
+        self.pytest_runtest_logreport(report)
 
 
-def mutants_of(path: Path) -> list[Mutant]:
-    """Return every mutant of a file."""
-    text = path.read_text()
-    tree = ast.parse(text)
-    starts = [0]
-    for line in text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    lines = text.splitlines()
+def _run_pytest(root: Path, tests: list[str], failure: Path) -> None:
+    """Run tests on the code under `root`; the whole process belongs to them."""
+    os.setsid()
+    os.chdir(root)
+    os.environ.update(PYTHONPATH=str(root), PYTHONDONTWRITEBYTECODE="1")
+    sys.dont_write_bytecode = True
+    sys.path[:] = [str(root), *(p for p in sys.path if Path(p or ".").resolve() != ROOT)]
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    import pytest
 
-    def offset(line: int, column: int) -> int:
-        return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
-
-    def span(node: Any) -> tuple[int, int]:
-        return offset(node.lineno, node.col_offset), offset(node.end_lineno, node.end_col_offset)
-
-    def between(left: Any, right: Any, after: str) -> tuple[int, int, str]:
-        start, end = span(left)[1], span(right)[0]
-        gap = text[start:end]
-        return start, end, gap.replace(gap.strip("() \n\\"), after)
-
-    def changes(node: Any) -> Iterator[tuple[int, int, str]]:
-        if isinstance(node, ast.Compare):
-            if after := COMPARISONS.get(type(node.ops[0])):
-                yield between(node.left, node.comparators[0], after)
-        elif isinstance(node, ast.BinOp):
-            is_text = any(isinstance(side, ast.JoinedStr) for side in (node.left, node.right))
-            if (after := OPERATORS.get(type(node.op))) and not is_text:
-                yield between(node.left, node.right, after)
-        elif isinstance(node, ast.BoolOp):
-            after = "or" if isinstance(node.op, ast.And) else "and"
-            yield between(node.values[0], node.values[1], after)
-        elif isinstance(node, ast.Constant) and type(node.value) is bool:
-            yield *span(node), str(not node.value)
-        elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            yield *span(node), repr(node.value + 1)
-        elif isinstance(node, ast.If | ast.IfExp):
-            start, end = span(node.test)
-            yield start, end, f"not ({text[start:end]})"
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            start, end = span(node)
-            yield start, end, text[slice(*span(node.operand))]
-
-    skipped = _not_code(tree)
-    found = []
-    for node in ast.walk(tree):
-        if id(node) in skipped:
-            continue
-        for start, end, after in changes(node):
-            where = str(path.relative_to(ROOT))
-            line = text.count("\n", 0, start) + 1
-            found.append(Mutant(where, line, start, end, text[start:end], after))
-    return found
+    options = ["-x", "-m", "not slow", "-k", BUSY, "-p", "no:cacheprovider"]
+    options += ["--assert=plain", "-p", "no:xdist"]  # a quick start: nothing is compiled again
+    options += ["--basetemp", str(root.parent / f"{root.name}-tmp")]
+    os._exit(pytest.main([*options, *tests], plugins=[FirstFailure(failure)]))
 
 
-def draw(packages: list[str], count: int, seed: int) -> list[Mutant]:
-    """Return one mutant in each of `count` random lines."""
-    by_line: dict[tuple[str, int], list[Mutant]] = {}
-    for package in packages:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            for mutant in mutants_of(path):
-                by_line.setdefault((mutant.path, mutant.line), []).append(mutant)
-    chance = random.Random(seed)
-    lines = chance.sample(sorted(by_line), min(count, len(by_line)))
-    return [chance.choice(by_line[line]) for line in lines]
+def failing_test(root: Path, tests: list[str], limit: float) -> str | None:
+    """Return the first test that fails or exceeds the time limit, or None."""
+    failure = root.parent / f"{root.name}-failure"
+    failure.unlink(missing_ok=True)
+    context = multiprocessing.get_context("forkserver")
+    process = context.Process(target=_run_pytest, args=(root, tests, failure))
+    process.start()
+    process.join(limit)
+    if process.is_alive() and process.pid:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.join()
+        return TOO_LONG
+    if process.exitcode in (0, 5):  # 5: every test is a slow one
+        return None
+    return failure.read_text() if failure.exists() else f"exit {process.exitcode}: {tests[0]}"
 
 
-def nearest_tests(path: str, root: Path) -> list[list[str]]:
-    """Return the test paths for a file, those nearest to it first."""
-    parts = Path(path).with_suffix("").parts
-    nearest = Path("tests", *parts[:-1], f"test_{parts[-1]}.py")
-    folders = [Path("tests", *parts[:depth]) for depth in range(len(parts) - 1, 0, -1)]
-    last = sorted(str(p.relative_to(root)) for p in (root / "tests").glob("test_*.py"))
-    steps = [[str(p)] for p in (nearest, *folders) if (root / p).exists()]
-    return [*steps, last] if parts[0] in ("pipeline", "crawl") else steps
+def _modules_imported(path: Path, root: Path) -> set[str]:
+    """Return the files of the product that a Python file imports."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}", *(f"{node.module}.{name.name}" for name in node.names)}
+    paths = {f"{name.removeprefix('wikisum.').replace('.', '/')}.py" for name in names}
+    return {name for name in paths if (root / name).is_file()}
 
 
-def _run(root: Path, tests: list[str], seconds: float) -> bool:
-    """Return whether a test fails or exceeds the time limit."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", *tests]
-    env = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
-    with subprocess.Popen(
-        command,
-        cwd=root,
-        env=env,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as process:
-        try:
-            return process.wait(timeout=seconds) not in (0, 5)  # 5: every test is a slow one
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            return True
+def own_test(path: str) -> str:
+    """Return where the tests of a module are."""
+    return str(Path("tests", path).with_name(f"test_{Path(path).name}"))
 
 
-def judge(mutant: Mutant, root: Path) -> dict[str, Any]:
+class ModuleTests:
+    """Chooses the tests of a module."""
+
+    def __init__(self, root: Path):
+        files = [p for p in sorted((root / "tests").rglob("*.py")) if p.parent.name != "tests"]
+        self._sizes = {str(p.relative_to(root)): p.stat().st_size for p in files}
+        self._imports = {str(p.relative_to(root)): _modules_imported(p, root) for p in files}
+        product = [p for name in PACKAGES for p in sorted((root / name).rglob("*.py"))]
+        self._importers: dict[str, set[str]] = {}
+        for p in product:
+            for module in _modules_imported(p, root):
+                self._importers.setdefault(module, set()).add(str(p.relative_to(root)))
+
+    def own(self, path: str) -> list[str]:
+        """Return the test file of a module, if there is one."""
+        return [own_test(path)] if own_test(path) in self._imports else []
+
+    def wider(self, path: str) -> list[str]:
+        """Return other test files that use a module: direct users first, then short files."""
+        folder = Path("tests", path).parent
+        users = {own_test(module) for module in self._importers.get(path, ())}
+        users |= {t for t in self._imports if Path(t).parent in (folder, folder.parent)}
+        users |= {t for t in self._imports if path in self._imports[t]}
+        users = {t for t in users & self._imports.keys() if Path(t).name.startswith("test_")}
+        others = users - {own_test(path)}
+        nearest = sorted(others, key=lambda t: (path not in self._imports[t], self._sizes[t]))
+        return nearest[:MAX_WIDER_FILES]
+
+
+def judge(mutant: Mutant, root: Path, tests: ModuleTests) -> dict[str, Any]:
     """Run the tests on the changed file until one fails; return the result as a row."""
     path, start = root / mutant.path, time.monotonic()
     text = path.read_text()
     path.write_text(text[: mutant.start] + mutant.after + text[mutant.end :])
     noticed_by = None
     try:
-        for tests in nearest_tests(mutant.path, root):
-            if _run(root, tests, SECONDS):
-                noticed_by = tests[0] if len(tests) == 1 else "tests/test_*.py"
-                break
+        if own := tests.own(mutant.path):
+            noticed_by = failing_test(root, own, OWN_SECONDS)
+        if not noticed_by and (wider := tests.wider(mutant.path)):
+            noticed_by = failing_test(root, wider, WIDER_SECONDS)
+            noticed_by = None if noticed_by == TOO_LONG else noticed_by
     finally:
         path.write_text(text)
     seconds = round(time.monotonic() - start, 1)
     return {**mutant._asdict(), "noticed_by": noticed_by, "seconds": seconds}
+
+
+def _copy(target: Path) -> Path:
+    """Copy the repository; compile it so that a file with a change is compiled again."""
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    for name in subprocess.check_output(listing, cwd=ROOT, text=True).splitlines():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, target / name, follow_symlinks=False)
+    command = [sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash"]
+    subprocess.run([*command, *PACKAGES, "tests"], cwd=target, check=True)
+    return target
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def run(mutants: list[Mutant], out: Path, workers: int) -> list[dict[str, Any]]:
+    """Judge the mutants that `out` does not hold yet; return the rows of all."""
+    rows = _rows(out)
+    done = {(row["path"], row["start"], row["after"]) for row in rows}
+    left = [m for m in mutants if (m.path, m.start, m.after) not in done]
+    with tempfile.TemporaryDirectory() as scratch:
+        copies: Queue[tuple[Path, ModuleTests]] = Queue()
+        for index in range(workers):
+            copy = _copy(Path(scratch, str(index)))
+            copies.put((copy, ModuleTests(copy)))
+
+        def one(mutant: Mutant) -> None:
+            copy = copies.get()
+            try:
+                row = judge(mutant, *copy)
+            finally:
+                copies.put(copy)
+            rows.append(row)
+            with out.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            result = "noticed" if row["noticed_by"] else "SURVIVED"
+            where = f"{row['path']}:{row['line']}"
+            sys.stderr.write(
+                f"{len(rows)} of {len(mutants)}: {where} {result} {row['seconds']} s\n"
+            )
+
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(one, left))
+        check_tests(rows, copies.get()[0])
+    return rows
+
+
+def check_tests(rows: list[dict[str, Any]], root: Path) -> None:
+    """Report each test that noticed a mutant but fails without one too."""
+    for name in sorted({row["noticed_by"] for row in rows if "::" in (row["noticed_by"] or "")}):
+        if failing_test(root, [name], OWN_SECONDS):
+            sys.stderr.write(f"fails without a mutant: {name}\n")
+
+
+def print_results(rows: list[dict[str, Any]]) -> None:
+    """Print a table by package, the survivors and one JSON line."""
+    print(f"| package | mutants | noticed | share |\n{'| --- ' * 4}|")
+    for package in PACKAGES:
+        of_it = [row for row in rows if row["path"].startswith(f"{package}/")]
+        noticed = sum(bool(row["noticed_by"]) for row in of_it)
+        print(f"| {package} | {len(of_it)} | {noticed} | {noticed / max(1, len(of_it)):.0%} |")
+    for row in rows:
+        if not row["noticed_by"]:
+            print(f"{row['path']}:{row['line']}: {row['before']} -> {row['after']}: {row['text']}")
+    total = sum(bool(row["noticed_by"]) for row in rows)
+    command = " ".join(["python -m benchmarks.mutation", *sys.argv[1:]])
+    print(json.dumps({"mutants": len(rows), "noticed": total, "command": command}))
 
 
 def main() -> None:
@@ -186,49 +237,22 @@ def main() -> None:
     parser.add_argument("--packages", nargs="+", default=list(PACKAGES))
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--again", type=Path, help="rerun the survivors of this file")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    mutants = draw(args.packages, args.count, args.seed)
-    rows = (
-        [json.loads(line) for line in args.out.read_text().splitlines()]
-        if args.out.exists()
-        else []
-    )
-    done = {(row["path"], row["start"], row["after"]) for row in rows}
-    left = [m for m in mutants if (m.path, m.start, m.after) not in done]
-    with tempfile.TemporaryDirectory() as scratch:
-        copies: Queue[Path] = Queue()
-        for index in range(args.workers):
-            copy = Path(scratch, str(index))
-            leave = shutil.ignore_patterns(
-                ".venv", ".git", "out", "runs", "__pycache__", ".*_cache"
-            )
-            shutil.copytree(ROOT, copy, symlinks=True, ignore=leave)
-            copies.put(copy)
-
-        def run(mutant: Mutant) -> None:
-            copy = copies.get()
-            try:
-                row = judge(mutant, copy)
-            finally:
-                copies.put(copy)
-            rows.append(row)
-            with args.out.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-            sys.stderr.write(f"{len(rows)} of {len(mutants)}: {row['path']}:{row['line']} ")
-            sys.stderr.write(f"{'noticed' if row['noticed_by'] else 'SURVIVED'}\n")
-
-        with ThreadPoolExecutor(args.workers) as pool:
-            list(pool.map(run, left))
-    print(f"| package | mutants | noticed | share |\n{'| --- ' * 4}|")
-    for package in args.packages:
-        of_it = [row for row in rows if row["path"].startswith(f"{package}/")]
-        noticed = sum(bool(row["noticed_by"]) for row in of_it)
-        print(f"| {package} | {len(of_it)} | {noticed} | {noticed / max(1, len(of_it)):.0%} |")
-    total = sum(bool(row["noticed_by"]) for row in rows)
-    command = " ".join(["python -m benchmarks.mutation", *sys.argv[1:]])
-    print(json.dumps({"mutants": len(rows), "noticed": total, "command": command}))
+    os.environ.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="PASSIVE")
+    multiprocessing.set_forkserver_preload(LIBRARIES)
+    if args.again:
+        survivors = [row for row in _rows(args.again) if not row["noticed_by"]]
+        found = [(row, find_again(row)) for row in survivors]
+        for row, mutant in found:
+            if mutant is None:
+                sys.stderr.write(f"{row['path']}:{row['line']}: the line is gone: {row['text']}\n")
+        mutants = [mutant for _, mutant in found if mutant]
+    else:
+        mutants = draw(args.packages, args.count, args.seed)
+    print_results(run(mutants, args.out, args.workers))
 
 
 if __name__ == "__main__":

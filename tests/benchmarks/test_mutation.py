@@ -1,25 +1,53 @@
-import ast
+import multiprocessing
+from pathlib import Path
 
-from benchmarks.mutation import ROOT, draw, mutants_of, nearest_tests
+import pytest
+
+from benchmarks import mutation
+from benchmarks.mutants import mutants_of
+from benchmarks.mutation import ModuleTests, failing_test, judge
 
 
-def test_every_mutant_is_another_program():
-    path = ROOT / "crawl" / "paragraphs.py"
+@pytest.fixture
+def repository(tmp_path) -> Path:
+    """A product of two modules with tests, one of which fails when a number changes."""
+    root = tmp_path / "0"
+    texts = {
+        "ranker/half.py": '"""x"""\n\nHALF = 2\nUNUSED = 3\n',
+        "ranker/whole.py": "from wikisum.ranker.half import HALF\n",
+        "tests/ranker/test_half.py": "def test_nothing():\n    pass\n",
+        "tests/ranker/test_whole.py": "from ranker.half import HALF\n\n\n"
+        "def test_it():\n    assert HALF == 2\n",
+        "tests/ranker/data/test_deep.py": "import time\n\n\ndef test_it():\n    time.sleep(60)\n",
+        "tests/test_build.py": "from wikisum.ranker import half\n",
+    }
+    for name, text in texts.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def test_the_tests_of_a_module_come_first_and_builds_not_at_all(repository):
+    tests = ModuleTests(repository)
+    assert tests.own("ranker/half.py") == ["tests/ranker/test_half.py"]
+    assert tests.own("ranker/other.py") == []
+    assert tests.wider("ranker/half.py") == ["tests/ranker/test_whole.py"]
+
+
+def test_a_mutant_is_noticed_or_survives_and_the_file_is_restored(repository, monkeypatch):
+    monkeypatch.setattr("benchmarks.mutants.ROOT", repository)
+    multiprocessing.set_forkserver_preload([])
+    path = repository / "ranker" / "half.py"
+    two, three = sorted(mutants_of(path), key=lambda mutant: mutant.line)
     text = path.read_text()
-    mutants = mutants_of(path)
-    assert mutants
-    for mutant in mutants:
-        assert text[mutant.start : mutant.end] == mutant.before
-        changed = text[: mutant.start] + mutant.after + text[mutant.end :]
-        assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(text)), mutant
+    tests = ModuleTests(repository)
+    row = judge(two, repository, tests)
+    assert row["noticed_by"] == "tests/ranker/test_whole.py::test_it"
+    assert (row["before"], row["after"], row["text"]) == ("2", "3", "HALF = 2")
+    assert path.read_text() == text
+    assert judge(three, repository, tests)["noticed_by"] is None
 
 
-def test_one_change_per_line_and_the_same_for_the_same_seed():
-    drawn = draw(["graphs"], 10, 3)
-    assert drawn == draw(["graphs"], 10, 3)
-    assert len({(mutant.path, mutant.line) for mutant in drawn}) == 10
-
-
-def test_the_nearest_tests_come_first():
-    tests = nearest_tests("ranker/data/vocab.py", ROOT)
-    assert tests == [["tests/ranker/data/test_vocab.py"], ["tests/ranker/data"], ["tests/ranker"]]
+def test_tests_that_take_too_long_are_ended(repository):
+    multiprocessing.set_forkserver_preload([])
+    assert failing_test(repository, ["tests/ranker/data/test_deep.py"], 5) == mutation.TOO_LONG
