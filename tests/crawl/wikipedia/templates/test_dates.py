@@ -1,0 +1,47 @@
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("{{OldStyleDate|February 2|1905|January 20}}", "February 2 [O.S. January 20] 1905"),
+        ("{{OldStyleDateDY|2 May|1905|20 April}}", "2 May 1905 [O.S. 20 April]"),
+        ("{{as of|2021|March}}", "As of March 2021"),
+        ("{{as of|2010|lc=y}}", "as of 2010"),
+        ("{{as of|2010|5|3|since=y}}", "Since 3 May 2010"),
+        ("{{birth date|1950|1|2}}", "January 2, 1950"),
+        ("{{birth date|1950|1|2|df=y}}", "2 January 1950"),
+        ("{{death date and age|2000|1|2|1950|3|4}}", "January 2, 2000 (aged 49)"),
+        ("{{age|1950|1|1|2000|1|1}}", "50"),
+        ("{{circa|1500}}", "c. 1500"),
+        ("{{mya|5}}", "5 million years ago"),
+        ("{{née|Smith}}", "née Smith"),
+        ("{{date|1|janvier|1995}}", "1er janvier 1995"),
+        ("{{as of|2010|5|3|df=us}}", "As of May 3, 2010"),
+        ("{{as of|2010|alt=In 2010}}", "In 2010"),
+        ("{{as of|2010|pre=early|post=,}}", "As of early 2010,"),
+        ("{{start date|2010|5}}", "May 2010"),
+        ("{{start date|2010|05|03}}", "May 3, 2010"),
+        ("{{start date|3 May 2010}}", "3 May 2010"),
+        ("{{start date|2010|13|3}}", "2010"),
+        ("{{death date and age|2000|3|4|1950|3|4}}", "March 4, 2000 (aged 50)"),
+        ("{{death date and age|2000|3|3|1950|3|4}}", "March 3, 2000 (aged 49)"),
+        ("{{death date and age|2000|1|2|1950|3|4|df=yes}}", "2 January 2000 (aged 49)"),
+        ("{{death date and age|2000|1|2}}", "January 2, 2000"),
+        ("{{age|1950|13|1|2000|1|1}}", ""),
+        ("{{circa|1500|1520}}", "c. 1500 – c. 1520"),
+        ("{{circa}}", "c."),
+        ("{{fl.|1500|1520}}", "fl. 1500–1520"),
+        ("{{reign|1500}}", "r. 1500"),
+        ("{{date|2010-05-03|mdy}}", "May 3, 2010"),
+        ("{{date|2010-05-03}}", "3 May 2010"),
+        ("{{date|2|janvier|1995}}", "2 janvier 1995"),
+        ("{{date|5 May 2010|dmy}}", "5 May 2010"),
+        ("{{by|1999}}", "1999"),
+        ("{{by|1999|1999 season}}", "1999 season"),
+        ("{{lived|1900|1950}}", "1900–1950"),
+        ("{{born-in|1900}}", "(born 1900)"),
+    ],
+)
+def test_what_is_shown(markup, text, show):
+    assert show(markup) == text
