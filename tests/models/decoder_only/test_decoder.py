@@ -9,7 +9,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from wikisum.models.data.batches import collate
 from wikisum.models.decoder_only.sequences import SEPARATOR, from_batch
-from wikisum.models.decoder_only.settings import DecoderOnlySettings
 from wikisum.models.network.loss import cross_entropy
 from wikisum.models.network.packing import pack
 
@@ -260,23 +259,3 @@ def test_a_batch_can_be_learned_by_heart(form, make_decoder, make_batch):
         optimizer.zero_grad()
         losses.append(loss.target.item() / len(batch.label_Y))
     assert losses[-1] < 0.2 < 3 < losses[0]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"layers": "LQ"}, "--layers is spelled with"),
-        ({"layers": "LM", "feedforwards": "DDD"}, "one letter, or one per layer"),
-        ({"layers": "XL"}, "X layers have relative positions"),
-        ({"compression": "never"}, "before or after"),
-        ({"factor": 1}, "--factor must be over 1"),
-        ({"width": 20, "heads": 8}, "does not divide"),
-        ({"active_experts": 9, "experts": 4}, "--active-experts 9 of 4"),
-        ({"dropout": 1.0}, "--dropout"),
-        ({"lookback": -1}, "--lookback must not be negative"),
-        ({"block": 0}, "--block must be over 0"),
-    ],
-)
-def test_bad_settings_are_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        DecoderOnlySettings(**changes)

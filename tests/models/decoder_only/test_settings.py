@@ -1,0 +1,42 @@
+import pytest
+
+from wikisum.models.decoder_only.settings import DecoderOnlySettings
+
+
+def test_one_letter_stands_for_all_layers():
+    assert DecoderOnlySettings(layers="LML", feedforwards="S").feedforward_of_layer == "SSS"
+    assert DecoderOnlySettings(layers="LML", feedforwards="DED").feedforward_of_layer == "DED"
+    assert DecoderOnlySettings(layers="F", feedforwards="E").feedforward_of_layer == "E"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"factor": 2}, {"active_experts": 4, "experts": 4}, {"memory": 0, "layers": "XX"},
+     {"width": 16, "heads": 8}, {"balance": 0.0}],
+)  # fmt: skip
+def test_settings_at_the_limit_are_accepted(changes):
+    DecoderOnlySettings(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"layers": "LQ"}, "--layers is spelled with"),
+        ({"layers": "LM", "feedforwards": "DDD"}, "one letter, or one per layer"),
+        ({"layers": "XL"}, "X layers have relative positions"),
+        ({"compression": "never"}, "before or after"),
+        ({"factor": 1}, "--factor must be over 1"),
+        ({"width": 20, "heads": 8}, "does not divide"),
+        ({"active_experts": 9, "experts": 4}, "--active-experts 9 of 4"),
+        ({"dropout": 1.0}, "--dropout"),
+        ({"lookback": -1}, "--lookback must not be negative"),
+        ({"block": 0}, "--block must be over 0"),
+        ({"layers": ""}, "--layers is spelled with"),
+        ({"feedforwards": "Q"}, "--feedforwards is spelled with"),
+        ({"width": 24, "heads": 8}, "does not divide"),
+        ({"memory": -1}, "--memory must not be negative"),
+    ],
+)
+def test_bad_settings_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        DecoderOnlySettings(**changes)
