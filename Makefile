@@ -25,7 +25,7 @@ demo: .venv/ready
 	  --warcs 'tests/golden/sample-*.gz' --search-results tests/golden/search.jsonl \
 	  --vocab-size 1000 --out out/demo
 	$(BIN)/wikisum validate out/demo
-	$(BIN)/wikisum train ranker --preset tiny --steps 100 --evaluate-every 50 \
+	$(BIN)/wikisum train ranker --preset tiny --steps 100 --validate-every 50 \
 	  --data out/demo --out out/demo-ranker
 	$(BIN)/wikisum evaluate ranking --data out/demo --split test --run out/demo-ranker
 	$(BIN)/wikisum train summarizer --preset tiny --data out/demo --out out/demo-ht \

@@ -27,10 +27,10 @@ import torch
 
 from wikisum.models.bench import FIRST_TEXT_ID, token_count
 from wikisum.models.data.batches import SplitReader
-from wikisum.models.data.loader import Loader
-from wikisum.models.data.plan import Cursor, Lengths, batches_from, epoch_batches
 from wikisum.models.table import preset
 from wikisum.ranker.data.shards import split_shards
+from wikisum.ranker.training.loader import Loader
+from wikisum.ranker.training.plan import Cursor, Lengths, batches_from, epoch_batches
 
 ROWS_A_FILE, ROWS_A_GROUP = 2_048, 512
 PRESET = preset("ht-paper")
@@ -132,7 +132,7 @@ def planning(rows: int) -> dict[str, float]:
     groups[-1] += rows - groups.sum()
     lengths = Lengths(source, target, groups)
     start = time.process_time()
-    batches = epoch_batches(lengths, PRESET.train.batch_tokens, 0, 0)
+    batches = list(epoch_batches(lengths, PRESET.train.batch_tokens, 0, 0))
     seconds = time.process_time() - start
     return {"rows": rows, "seconds": seconds, "batches": len(batches)}
 
@@ -157,7 +157,7 @@ def resumed(folder: Path) -> dict[str, float]:
     start = time.process_time()
     lengths = reader.lengths()
     read = time.process_time() - start
-    middle = len(epoch_batches(lengths, PRESET.train.batch_tokens, 0, 0)) // 2
+    middle = len(list(epoch_batches(lengths, PRESET.train.batch_tokens, 0, 0))) // 2
     found = {"lengths_seconds": read}
     for name, place in (("start", Cursor()), ("mid_epoch", Cursor(0, middle))):
         fresh = reader_of(folder)

@@ -30,6 +30,11 @@ from wikisum.ranker.runs.training_log import read_log
 METHODS = ["random", "tfidf", "tfidf_cosine", "textrank", "lexrank", "sumbasic", "oracle"]
 
 
+def validations(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of the log that hold a validation."""
+    return [row for row in rows if "validation_loss" in row]
+
+
 def draw(rows: list[dict[str, Any]], recalls: dict[str, float], path: Path) -> None:
     """The curve of recall and loss, with the other methods' recall as lines."""
     import matplotlib
@@ -38,14 +43,21 @@ def draw(rows: list[dict[str, Any]], recalls: dict[str, float], path: Path) -> N
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4))
-    steps = [row["step"] for row in rows]
-    left.plot(steps, [100 * row["rougeL_recall_5"] for row in rows], color="black", label=LEARNED)
+    validated, trained = validations(rows), [row for row in rows if "loss" in row]
+    steps = [row["step"] for row in validated]
+    left.plot(
+        steps, [100 * row["rougeL_recall_5"] for row in validated], color="black", label=LEARNED
+    )
     for number, method in enumerate(("oracle", "random", "tfidf")):
         left.axhline(recalls[method], color=f"C{number}", linestyle="--", label=method)
     left.set(xlabel="step", ylabel="ROUGE-L recall of the best 5 paragraphs, %")
     left.legend(loc="center right")
-    right.plot(steps, [row["train_loss"] for row in rows], label="training, with dropout")
-    right.plot(steps, [row["validation_loss"] for row in rows], label="validation")
+    right.plot(
+        [row["step"] for row in trained],
+        [row["loss"] for row in trained],
+        label="training, with dropout",
+    )
+    right.plot(steps, [row["validation_loss"] for row in validated], label="validation")
     right.set(xlabel="step", ylabel="cross-entropy, nats a paragraph")
     right.legend()
     figure.tight_layout()
@@ -87,7 +99,7 @@ def main() -> None:
                         row["step"],
                         *(round(row[k], 4) for k in ("validation_loss", "rougeL_recall_5")),
                     ]
-                    for row in curve
+                    for row in validations(curve)
                 ],
                 "machine": f"{os.cpu_count()} cores, {platform.machine()}, "
                 f"Python {platform.python_version()}, torch {torch.__version__}",

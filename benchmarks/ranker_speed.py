@@ -30,10 +30,14 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
 from wikisum.ranker.data.shards import row_groups, split_shards
-from wikisum.ranker.learned.batches import PoolCursor, ahead, read_pool, training_batches
+from wikisum.ranker.learned.batches import ParagraphReader, read_pool
 from wikisum.ranker.learned.score import pool_logits
 from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings
-from wikisum.ranker.learned.train import Fit
+from wikisum.ranker.learned.train import RankerTrainer
+from wikisum.ranker.training.distributed import ProcessGroup
+from wikisum.ranker.training.loader import Loader
+from wikisum.ranker.training.plan import Cursor
+from wikisum.ranker.training.updates import updates
 
 VOCABULARY = 32_000
 ARTICLES = 128
@@ -134,7 +138,7 @@ def main() -> None:
     device = torch.device(args.device)
     model, fit = PRESETS[args.preset]
     model = replace(model, vocab_size=VOCABULARY)
-    fit = replace(fit, pool_articles=ARTICLES, batch_tokens=args.batch_tokens)
+    fit = replace(fit, batch_tokens=args.batch_tokens)
     found: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
         write_shard(Path(folder))
@@ -142,18 +146,22 @@ def main() -> None:
         pool = read_pool(groups, fit.lengths)
         mean_batch = max(1, round(fit.batch_tokens / pool.paragraphs.lengths.mean()))
 
-        state = Fit(model, fit, device)
-        batches = ahead(training_batches(groups, fit.lengths, ARTICLES, 0, PoolCursor()), 4)
+        trainer = RankerTrainer(
+            Path(folder, "run"), model, fit, ParagraphReader(groups, fit.lengths), None,
+            ProcessGroup(0, 1, device),
+        )  # fmt: skip
+        planned = updates(trainer.lengths(), fit, Cursor(), 0, trainer.processes)
+        loaded = Loader(trainer.train, fit.loader_workers, device).load_updates(planned)
 
         def train() -> int:
-            batch, _ = next(batches)
-            state.take(batch)
-            return len(batch.labels)
+            update, batches = next(loaded)
+            trainer.train_step(update, batches)
+            return sum(batch.labels for batch in batches)
 
         found["training"], _ = per_second(train, device, args.paragraphs)
 
         def score() -> int:
-            return len(pool_logits(state.model, read_pool(groups, fit.lengths), fit.batch_tokens,
+            return len(pool_logits(trainer.model, read_pool(groups, fit.lengths), fit.batch_tokens,
                                    device))  # fmt: skip
 
         found["scoring"], _ = per_second(score, device, args.paragraphs)

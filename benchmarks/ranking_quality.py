@@ -76,7 +76,7 @@ def main() -> None:
     table = pa.concat_tables([pq.read_table(path) for path in paths])
     table = table.sort_by("id")
     model, fit = PRESETS["tiny"]
-    fit = replace(fit, steps=args.steps, evaluate_every=100)
+    fit = replace(fit, steps=args.steps, validate_every=100)
     found = []
     with tempfile.TemporaryDirectory() as folder:
         for number in range(args.folds):

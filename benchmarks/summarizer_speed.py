@@ -26,7 +26,6 @@ from torch.nn import functional as F
 from benchmarks.padded_transformer import PaddedTransformer
 from wikisum.models.bench import token_count, train_step
 from wikisum.models.data.batches import SplitReader
-from wikisum.models.data.plan import Cursor, batches_from
 from wikisum.models.decoding.beam import beam_search
 from wikisum.models.decoding.blocking import NEVER_WRITTEN
 from wikisum.models.network.encoder_decoder import EncoderDecoder, Memory
@@ -36,6 +35,7 @@ from wikisum.models.settings.run import SourceSettings
 from wikisum.models.table import build, preset
 from wikisum.ranker.data.shards import find_vocab, split_shards
 from wikisum.ranker.data.vocab import BEGIN, END, load_model
+from wikisum.ranker.training.plan import Cursor, batches_from
 
 ROWS = {
     "limits": "padded to the limits, fp32",

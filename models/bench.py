@@ -29,8 +29,8 @@ from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.models.sources import SourceForm
 from wikisum.models.table import build, preset, presets, spec_of
-from wikisum.models.training.failures import is_out_of_memory
-from wikisum.models.training.monitor import peak_memory_bytes
+from wikisum.ranker.training.failures import is_out_of_memory
+from wikisum.ranker.training.monitor import peak_memory_bytes
 
 FIRST_TEXT_ID = 6
 

@@ -50,3 +50,13 @@ def browse(tmp_path_factory) -> Callable[[Path, str], str]:
 def pytest_make_parametrize_id(val):
     """Bytes are named by their number: gzip holds the time, and workers must agree on names."""
     return f"{len(val)} bytes" if isinstance(val, bytes) else None
+
+
+@pytest.fixture(scope="session")
+def topics(tmp_path_factory):
+    """A small learnable dataset."""
+    from benchmarks.topics import TopicSettings, write_topics
+
+    out = tmp_path_factory.mktemp("topics") / "data"
+    write_topics(out, 600, TopicSettings(facts=2, distractors=4), 600)
+    return out

@@ -26,7 +26,7 @@ FLOORS = {
     "ranker": [
         {"bm25", "cosines", "data", "pagerank", "rouge", "search", "sentences", "tfidf"},
         {"lexrank", "oracle", "recall", "runs", "select", "sumbasic", "textrank"},
-        {"rank"},
+        {"rank", "training"},
         {"learned"},
         {"evaluate"},
     ],
@@ -48,7 +48,7 @@ FLOORS = {
         {"cli"},
     ],
     "models": [
-        {"distributed", "settings"},
+        {"settings"},
         {"sources", "targets"},
         {"network"},
         {"decoder_only", "recurrent"},

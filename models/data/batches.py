@@ -1,6 +1,6 @@
 """Shards -> batches: row groups are read when they are needed, and a few are kept."""
 
-from collections import OrderedDict
+import hashlib
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,7 +13,6 @@ import torch
 
 from wikisum.graphs.adjacency import adjacency
 from wikisum.graphs.edges import Edges
-from wikisum.models.data.plan import LANES, POOL_ROWS, Lengths
 from wikisum.models.network.packing import Batch, pack
 from wikisum.models.settings.run import ARTICLE, SourceSettings
 from wikisum.models.sources import Examples, Ids
@@ -22,6 +21,8 @@ from wikisum.models.targets import Heading, article_ids
 from wikisum.ranker.data.ragged import Ints, from_arrow, ragged
 from wikisum.ranker.data.shards import RowGroup, Shard, read_group, row_groups
 from wikisum.ranker.data.vocab import BEGIN, END, PAD
+from wikisum.ranker.training.plan import Lengths
+from wikisum.ranker.training.reader import GroupReader
 
 _IDS = ("title_ids", "lead_ids", "paragraph_ids")
 _SECTIONS = "sections"
@@ -63,14 +64,12 @@ def collate(
     return Batch(pack(sources, graphs), *[torch.from_numpy(a) for a in arrays])
 
 
-class SplitReader:
-    """The examples of a split by number, as one model reads them.
+class SplitReader(GroupReader[_Group, Batch]):
+    """The examples of a split by number, as one model reads them; `model` is its settings.
 
-    `model` is the model's settings. The row groups used last are kept, as many as the lanes of a
-    training run need, and of each only what the model reads. Worker processes receive the reader
-    without them. Shards hold the subwords of leads; the sections of whole articles are encoded
-    here, with `vocab`. Raises ValueError naming the shard if it has no subword ids, ids of another
-    vocabulary, or not the graph that the model needs.
+    Shards hold the subwords of leads; the sections of whole articles are encoded here, with
+    `vocab`. Raises ValueError naming the shard if it has no subword ids, ids of another vocabulary,
+    or not the graph that the model needs.
     """
 
     def __init__(
@@ -80,32 +79,26 @@ class SplitReader:
         source: SourceSettings,
         vocab: sentencepiece.SentencePieceProcessor | None = None,
     ) -> None:
-        self.groups = row_groups(shards)
+        super().__init__(row_groups(shards))
         if not self.groups:
             raise ValueError(f"{shards[0]} and the other shards of its split hold no example")
         self.model, self.source, self.spec = model, source, spec_of(model)
         if source.target == ARTICLE and vocab is None:
             raise ValueError("whole articles need a vocabulary, which encodes their sections")
         self.vocab = vocab
-        rows = np.array([group.rows for group in self.groups])
-        self._ends = np.cumsum(rows)
-        self._max_rows = LANES * (POOL_ROWS + int(rows.max()))
-        self._cache: OrderedDict[int, _Group] = OrderedDict()
-        self._cached_rows = 0
 
-    def __len__(self) -> int:
-        return int(self._ends[-1])
-
-    def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "spec": None, "_cache": OrderedDict(), "_cached_rows": 0}
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "spec": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ = {**state, "spec": spec_of(state["model"])}
 
-    def lengths(self) -> Lengths:
-        """Return what a batch plan needs; takes one pass over the ids."""
-        parts = zip(*(self.lengths_of(number) for number in range(len(self.groups))), strict=True)
-        return Lengths(*map(np.concatenate, parts))
+    def identity(self) -> list[Any]:
+        """Return plain values that decide the lengths of the examples, besides the shards."""
+        about: list[Any] = [self.spec.name, list(vars(self.source).values())]
+        if self.source.target == ARTICLE and self.vocab is not None:
+            about.append(hashlib.sha256(self.vocab.serialized_model_proto()).hexdigest())
+        return about
 
     def lengths_of(self, number: int) -> Lengths:
         """Return the lengths of the examples of a row group.
@@ -123,7 +116,7 @@ class SplitReader:
         """Return the batch of these examples."""
         sources, targets, graphs = [], [], []
         for number in numbers.tolist():
-            group, row = self._find(number)
+            group, row = self.find(number)
             examples = group.examples
             title, paragraphs = examples.title(row), examples.paragraphs_of(row)
             source = self.spec.source.read(title, paragraphs, self.source)
@@ -133,17 +126,9 @@ class SplitReader:
                 graphs.append(group.graphs.adjacency(row, len(source)))
         return collate(sources, targets, numbers.tolist(), graphs or None)
 
-    def _find(self, number: int) -> tuple[_Group, int]:
-        index = int(np.searchsorted(self._ends, number, side="right"))
-        if index not in self._cache:
-            self._cached_rows += self.groups[index].rows
-            while self._cached_rows > self._max_rows:
-                oldest, _ = self._cache.popitem(last=False)
-                self._cached_rows -= self.groups[oldest].rows
-            self._cache[index] = self._read(self.groups[index])
-        self._cache.move_to_end(index)
-        first = int(self._ends[index]) - self.groups[index].rows
-        return self._cache[index], number - first
+    def read(self, group: RowGroup) -> _Group:
+        """Return what the model reads of a row group."""
+        return self._read(group)
 
     def _read(self, group: RowGroup, with_graph: bool = True) -> _Group:
         graph = self.spec.graph(self.model) if with_graph else "none"

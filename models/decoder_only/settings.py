@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wikisum.models.settings.fields import (
+from wikisum.ranker.training.fields import (
     flag,
     require,
     require_at_least_zero,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wikisum.models.data.batches import SplitReader
-from wikisum.models.data.lengths import reader_key
-from wikisum.models.data.plan import token_batches
+from wikisum.ranker.training.lengths import reader_key
+from wikisum.ranker.training.plan import token_batches
 from wikisum.models.decoding.summarize import (
     Summarizer,
     SummaryResult,

@@ -18,7 +18,7 @@ from wikisum.models.network.loss import cross_entropy, label_log_probabilities
 from wikisum.models.network.packing import Batch, Source, pad
 from wikisum.models.network.positions import sinusoids
 from wikisum.models.network.spec import Loss, SummaryModel
-from wikisum.models.settings.fields import require, require_positive, require_share, setting
+from wikisum.ranker.training.fields import require, require_positive, require_share, setting
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from wikisum.models.network.positions import sinusoids
 from wikisum.models.network.presets import TINY_DECODING, TINY_SHAPE, TINY_SOURCE, TINY_TRAIN
 from wikisum.models.network.spec import ModelSpec
 from wikisum.models.settings.decoding import DecodingSettings
-from wikisum.models.settings.fields import require_positive, setting
 from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
 from wikisum.models.sources import FLAT
+from wikisum.ranker.training.fields import require_positive, setting
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from wikisum.models.network.positions import sinusoids
 from wikisum.models.network.presets import TINY_DECODING, TINY_SHAPE, TINY_SOURCE, TINY_TRAIN
 from wikisum.models.network.spec import ModelSpec
 from wikisum.models.settings.decoding import DecodingSettings
-from wikisum.models.settings.fields import require, setting
 from wikisum.models.settings.run import RunSettings, TrainSettings
 from wikisum.models.sources import HIERARCHICAL
+from wikisum.ranker.training.fields import require, setting
 
 GRAPHS = ("none", "similarity", "discourse")
 LOCAL, GLOBAL = "L", "G"

@@ -88,6 +88,34 @@ class Batch(NamedTuple):
         """The real labels."""
         return self.label_BS.flatten().index_select(0, self.label_slot_Y)
 
+    @property
+    def source_tokens(self) -> int:
+        """The number of real tokens of the sources."""
+        return self.source.id_N.numel()
+
+    @property
+    def labels(self) -> int:
+        """The number of real labels."""
+        return self.label_slot_Y.numel()
+
+    def describe(self) -> str:
+        """Return the size of the batch in words, for messages."""
+        examples, target = self.target_BS.shape
+        return (
+            f"{examples} examples, {self.source_tokens:,} source tokens, "
+            f"{target} target tokens each"
+        )
+
+    def tensors(self) -> list[Tensor]:
+        """Return all tensors as a list, which `of` turns back into a batch."""
+        return [*self[1:], *self.source.tensors()]
+
+    @classmethod
+    def of(cls, tensors: Sequence[Tensor]) -> "Batch":
+        """Return the batch with these tensors."""
+        own = len(cls._fields) - 1
+        return cls(Source.of(tensors[own:]), *tensors[:own])
+
     def to(self, device: torch.device) -> "Batch":
         """Return a copy on a device."""
         rest = [t.to(device, non_blocking=True) for t in self[1:]]

@@ -44,7 +44,7 @@ real labels, K hypotheses per example, V vocabulary.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -52,29 +52,8 @@ from torch import Tensor, nn
 from wikisum.models.network.packing import Batch, Source
 from wikisum.models.settings.run import RunSettings
 from wikisum.models.sources import SourceForm
-
-
-class Figure(NamedTuple):
-    """A value for the training log that is a mean: `total / weight` over all batches of a row."""
-
-    total: Tensor | float
-    weight: Tensor | float
-
-
-class Loss(NamedTuple):
-    """The loss of a batch.
-
-    `total` is minimized: a sum over so many `predictions` (target labels, and source
-    tokens if they are learned).
-    `target` is the plain negative log-likelihood of the target labels in nats, summed, without
-    smoothing or other terms: log, perplexity and validation use it. `figures` are further values
-    for the log by name, such as the loss of the source or the balance of experts.
-    """
-
-    total: Tensor
-    predictions: int
-    target: Tensor
-    figures: Mapping[str, Figure] = {}
+from wikisum.ranker.training.loss import Figure as Figure
+from wikisum.ranker.training.loss import Loss as Loss
 
 
 class DecodingState(Protocol):

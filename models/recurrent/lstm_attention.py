@@ -24,9 +24,9 @@ from wikisum.models.network.packing import Batch, Source, pad
 from wikisum.models.network.presets import TINY_SOURCE, TINY_TRAIN
 from wikisum.models.network.spec import Loss, ModelSpec, SummaryModel, TensorState
 from wikisum.models.settings.decoding import DecodingSettings
-from wikisum.models.settings.fields import require_positive, require_share, setting
 from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
 from wikisum.models.sources import FLAT
+from wikisum.ranker.training.fields import require_positive, require_share, setting
 
 
 @dataclass(frozen=True)

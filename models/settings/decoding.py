@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wikisum.models.settings.fields import require, require_at_least_zero, require_positive, setting
+from wikisum.ranker.training.fields import require, require_at_least_zero, require_positive, setting
 
 PENALTIES = ("wu", "average", "none")
 

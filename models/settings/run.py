@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wikisum.models.settings.decoding import DecodingSettings
-from wikisum.models.settings.fields import (
-    flag,
+from wikisum.ranker.training.fields import (
     require,
     require_at_least_zero,
+    require_choice,
     require_positive,
     require_share,
     setting,
 )
+from wikisum.ranker.training.settings import LoopSettings
 
 LEAD, ARTICLE = TARGETS = ("lead", "article")
 
@@ -55,26 +56,20 @@ class SourceSettings:
 
 SCHEDULES = ("inverse_sqrt", "cosine", "constant")
 OPTIMIZERS = ("adam", "adamw")
-PRECISIONS = ("auto", "bf16", "fp32")
 
 
 @dataclass(frozen=True)
-class TrainSettings:
+class TrainSettings(LoopSettings):
     """How a model is trained.
 
     The learning rate rises linearly over `warmup_steps` to its peak, then follows `schedule`:
     `inverse_sqrt` falls with the root of the step (Vaswani et al. 2017), `cosine` falls to 0 at
-    the last step, `constant` stays. An update sums the gradients of `update_batches` batches over
-    all processes (None: one per process). A batch holds at most `batch_tokens` subwords, counting
-    padding, on the source side and on the target side.
+    the last step, `constant` stays. `batch_tokens` limits a batch on the source side and on the
+    target side.
     """
 
-    steps: int = setting(500_000, "number of updates")
     batch_tokens: int = setting(
         10_500, "maximum subwords per batch, padding included, of the sources and of the targets"
-    )
-    update_batches: int | None = setting(
-        None, "batches per update over all processes (default: one per process)"
     )
     peak_learning_rate: float = setting(2.096e-3, "learning rate at the end of the warm-up")
     warmup_steps: int = setting(8_000, "updates over which the learning rate rises")
@@ -84,37 +79,17 @@ class TrainSettings:
     beta1: float = setting(0.9, "Adam beta1")
     beta2: float = setting(0.998, "Adam beta2")
     epsilon: float = setting(1e-9, "Adam epsilon")
-    clip: float = setting(0.0, "clip gradients to this norm (0 disables clipping)")
     label_smoothing: float = setting(0.1, "probability given to subwords other than the label")
-    validate_every: int = setting(5_000, "validate and save a checkpoint every N updates")
-    patience: int = setting(
-        0, "stop after N validations in a row without a lower loss (0: never stop early)"
-    )
-    log_every: int = setting(100, "write a row to log.jsonl every N updates")
     keep_best: int = setting(5, "number of best checkpoints to keep")
-    precision: str = setting("auto", "auto (bf16 on a GPU), bf16 or fp32", PRECISIONS)
     compile: bool = setting(False, "compile the layers with torch.compile")
-    loader_workers: int = setting(2, "number of processes that prepare batches")
-    seed: int = setting(0, "seed of initial weights, order of examples and dropout")
 
     def __post_init__(self) -> None:
-        require_positive(
-            self, "steps", "batch_tokens", "peak_learning_rate", "warmup_steps", "epsilon",
-            "validate_every", "log_every", "keep_best",
-        )  # fmt: skip
-        require_at_least_zero(self, "clip", "loader_workers", "seed", "weight_decay", "patience")
+        super().__post_init__()
+        require_positive(self, "peak_learning_rate", "warmup_steps", "epsilon", "keep_best")
+        require_at_least_zero(self, "weight_decay")
         require_share(self, "beta1", "beta2", "label_smoothing")
-        require(
-            self.update_batches is None or self.update_batches > 0,
-            f"--update-batches must be over 0, not {self.update_batches}",
-        )
-        for name, choices in (
-            ("precision", PRECISIONS), ("schedule", SCHEDULES), ("optimizer", OPTIMIZERS),
-        ):  # fmt: skip
-            value = getattr(self, name)
-            require(
-                value in choices, f"{flag(name)} must be one of {', '.join(choices)}, not {value!r}"
-            )
+        require_choice(self, "schedule", SCHEDULES)
+        require_choice(self, "optimizer", OPTIMIZERS)
         require(
             self.optimizer == "adamw" or not self.weight_decay,
             "--weight-decay needs --optimizer adamw",

@@ -19,8 +19,12 @@ from torch import Tensor
 
 from wikisum.models.settings.run import RunSettings
 from wikisum.models.table import from_json, to_json
-from wikisum.ranker.runs.atomic import atomic_write, write_json
-from wikisum.ranker.runs.checkpoints import has_checkpoint, load_checkpoint, save_checkpoint
+from wikisum.ranker.runs.checkpoints import (
+    create_run,
+    has_checkpoint,
+    load_checkpoint,
+    save_checkpoint,
+)
 from wikisum.ranker.runs.files import LAST, SETTINGS, VOCAB
 from wikisum.ranker.runs.training_log import read_log
 
@@ -50,16 +54,6 @@ class ChosenWeights(NamedTuple):
 def best_path(run: Path, step: int) -> Path:
     """Return the file of the weights after a step."""
     return run / BEST_FOLDER / f"step-{step:08}.safetensors"
-
-
-def save_progress(run: Path, settings: RunSettings, state: dict[str, Any]) -> None:
-    """Write everything that is needed to resume exactly."""
-    save_checkpoint(run / LAST, KIND, {"settings": to_json(settings), **state})
-
-
-def load_progress(run: Path, device: torch.device) -> dict[str, Any]:
-    """Return what `save_progress` wrote."""
-    return load_checkpoint(run / LAST, KIND, device)
 
 
 def validations(run: Path) -> list[Best]:
@@ -106,7 +100,7 @@ def choose(run: Path, checkpoint: str) -> ChosenWeights:
     """
     cpu = torch.device("cpu")
     if checkpoint == LAST_ONE:
-        state = load_progress(run, cpu)
+        state = load_checkpoint(run / LAST, KIND, cpu)
         return _chosen(f"step {state['step']}", state["settings"], state["model"])
     if checkpoint not in (AVERAGE, BEST_ONE) and not checkpoint.isdecimal():
         raise ValueError(f"--checkpoint must be best, last, average or a step, not {checkpoint!r}")
@@ -146,18 +140,9 @@ def _chosen(name: str, settings: dict[str, Any], weights: Weights) -> ChosenWeig
     return ChosenWeights(name, from_json(settings), weights, digest.hexdigest()[:16])
 
 
-def check_vocab(run: Path, vocab: bytes, data: str) -> None:
-    """Raise ValueError if the folder holds a run that was trained with another vocabulary."""
-    if has_checkpoint(run) and vocab_path(run).read_bytes() != vocab:
-        raise ValueError(f"{data} has another vocabulary than {run} was trained with")
-
-
 def prepare_run(run: Path, settings: RunSettings, vocab: bytes, data: str) -> None:
     """Create the folder of a run, with its settings, its vocabulary and the path of its data."""
-    run.mkdir(parents=True, exist_ok=True)
-    atomic_write(vocab_path(run), lambda file: file.write(vocab))
-    where = data if "://" in data else str(Path(data).resolve())
-    write_json(run / SETTINGS, {"data": where, **to_json(settings)})
+    create_run(run, to_json(settings), vocab, data)
 
 
 def data_of(run: Path) -> str:

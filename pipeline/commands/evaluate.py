@@ -9,15 +9,15 @@ from wikisum.pipeline.commands.flags import count, names
 from wikisum.pipeline.commands.ranker import (
     SPLITS,
     add_evaluate_ranking_flags,
-    add_train_ranker_flags,
     evaluate_ranking,
-    train_ranker,
 )
 from wikisum.pipeline.commands.summarize import add_summarize_flags, summarize
 from wikisum.pipeline.commands.train import (
     add_bench_flags,
     add_train_flags,
+    add_train_ranker_flags,
     bench,
+    train_ranker,
     train_summarizer,
 )
 from wikisum.pipeline.errors import JobFailed

@@ -1,4 +1,4 @@
-"""The commands of rankings: train the learned ranker, rank a dataset, evaluate rankings."""
+"""The commands of rankings: rank a dataset, evaluate rankings."""
 
 import argparse
 import sys
@@ -7,31 +7,10 @@ from pathlib import Path
 from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.flags import add_settings, count, names, settings_of
 from wikisum.pipeline.commands.job import add_dataset, add_job_flags, dataset_of, open_job
-from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.options import RankSettings
-from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings
 
 DEVICES = ("auto", "cpu", "cuda")
 SPLITS = ("train", "validation", "test")
-
-
-def train_ranker(args: argparse.Namespace) -> int:
-    """Train the learned ranker on the shards of a dataset.
-
-    The folder of a run holds settings.json, log.jsonl (and the same for TensorBoard), the
-    vocabulary of the dataset, last.safetensors to resume from and best.safetensors to rank with.
-    A GPU computes in bfloat16. If a run is killed, run the same command to resume; the same seed,
-    data and machine give the same model.
-    """
-    from wikisum.ranker.learned.train import train
-
-    model, fit = PRESETS[args.preset]
-    model, fit = settings_of(args, model), settings_of(args, fit)
-    try:
-        train(args.data, args.out, model, fit, args.device, sys.stderr)
-    except FloatingPointError as error:
-        raise JobFailed(str(error)) from error
-    return DONE
 
 
 def rank(args: argparse.Namespace, beam_flags: list[str]) -> int:
@@ -76,27 +55,6 @@ def evaluate_ranking(args: argparse.Namespace) -> int:
         args.out.parent.mkdir(parents=True, exist_ok=True)
         write_json(args.out, rows)
     return DONE
-
-
-def add_train_ranker_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of `wikisum train ranker`."""
-    parser.add_argument(
-        "--data",
-        required=True,
-        metavar="DIR",
-        help="folder of the dataset, or its folder examples; local, gs:// or s3://",
-    )
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder of the run")
-    parser.add_argument(
-        "--preset",
-        default="paper",
-        choices=list(PRESETS),
-        help="where settings start from: two LSTMs of 256 (paper) or of 64 (tiny) (default: paper)",
-    )
-    add_device_flag(parser)
-    model, training = (parser.add_argument_group(name) for name in ("model", "training"))
-    add_settings(model, RankerSettings)
-    add_settings(training, FitSettings)
 
 
 def add_rank_flags(parser: argparse.ArgumentParser) -> None:

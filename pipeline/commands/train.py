@@ -1,4 +1,4 @@
-"""The commands that train summarizers and measure them."""
+"""The commands that train rankers and summarizers, and measure models."""
 
 import argparse
 import contextlib
@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikisum.pipeline.commands.command import DONE, INTERRUPTED
-from wikisum.pipeline.commands.flags import add_settings, count, given, names
+from wikisum.pipeline.commands.flags import add_settings, count, given, names, settings_of
 from wikisum.pipeline.commands.ranker import add_device_flag
 from wikisum.pipeline.errors import JobFailed
+from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings
 
 if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from wikisum.models.data.batches import SplitReader
     from wikisum.models.settings.run import RunSettings
     from wikisum.models.training.checkpoints import Weights
-    from wikisum.models.training.train import Stopping
+    from wikisum.ranker.training.distributed import ProcessGroup
+    from wikisum.ranker.training.loop import Stopping, TrainingLoop
 
 _SAME_SIGNAL_SECONDS = 2.0  # a launcher passes on the Ctrl-C that its terminal sent to all
 
@@ -39,6 +41,79 @@ BENCH_TEXTS = {
 }
 
 
+@contextlib.contextmanager
+def _training_processes(device: str) -> "Iterator[ProcessGroup]":
+    """Join the processes that `torchrun` started, if any, and leave them at the end.
+
+    Raises JobFailed where training cannot continue.
+    """
+    from wikisum.ranker.runs.checkpoints import device_of
+    from wikisum.ranker.training.distributed import join_processes, leave_processes
+    from wikisum.ranker.training.failures import TrainingFailed
+
+    processes = join_processes(device_of(device))
+    try:
+        yield processes
+    except TrainingFailed as error:
+        raise JobFailed(str(error)) from error
+    finally:
+        leave_processes(processes)
+
+
+@contextlib.contextmanager
+def _saving_on_signals(is_main: bool) -> "Iterator[Stopping]":
+    """SIGTERM and the first Ctrl-C ask for a checkpoint; a second Ctrl-C ends at once."""
+    from wikisum.ranker.training.loop import Stopping
+
+    stopping = Stopping()
+
+    def ask(number: int, _: Any) -> None:
+        now = time.monotonic()
+        if stopping.asked_at is None:
+            stopping.asked_at = now
+            if is_main:
+                sys.stderr.write("\nstopping after this update, with a checkpoint\n")
+        elif number == signal.SIGINT and now - stopping.asked_at > _SAME_SIGNAL_SECONDS:
+            os._exit(INTERRUPTED)
+
+    before = {s: signal.signal(s, ask) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopping
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _exit_code(trainer: "TrainingLoop[Any]") -> int:
+    """Return the exit code of a run that has ended; say how to resume one that was stopped."""
+    if trainer.is_finished:
+        return DONE
+    if trainer.processes.is_main:
+        sys.stderr.write(f"stopped at step {trainer.step}; run the same command to resume\n")
+    return INTERRUPTED
+
+
+def train_ranker(args: argparse.Namespace) -> int:
+    """Train the learned ranker on the shards of a dataset.
+
+    The folder of a run holds settings.json, log.jsonl (and the same for TensorBoard), the
+    vocabulary of the dataset, last.safetensors to resume from and best.safetensors to rank with.
+    A GPU computes in bfloat16. If a run is stopped, run the same command to resume; the same seed,
+    data and machine give the same model. Ctrl-C and SIGTERM save a checkpoint first. To use several
+    GPUs: torchrun --standalone --nproc-per-node N -m wikisum train ranker ...
+    """
+    from wikisum.ranker.learned.train import train
+
+    model, fit = PRESETS[args.preset]
+    model, fit = settings_of(args, model), settings_of(args, fit)
+    with (
+        _training_processes(args.device) as processes,
+        _saving_on_signals(processes.is_main) as stopping,
+    ):
+        trainer = train(args.data, args.out, model, fit, processes, sys.stderr, stopping)
+    return _exit_code(trainer)
+
+
 def train_summarizer(args: argparse.Namespace) -> int:
     """Train a summarizer from the shards of a dataset.
 
@@ -47,51 +122,38 @@ def train_summarizer(args: argparse.Namespace) -> int:
     torchrun --standalone --nproc-per-node N -m wikisum train summarizer ...
     """
     from wikisum.models.data.batches import SplitReader
-    from wikisum.models.distributed import join_processes, leave_processes
-    from wikisum.models.training.checkpoints import check_vocab, prepare_run
-    from wikisum.models.training.failures import TrainingFailed
-    from wikisum.models.training.train import Stopping, Trainer
+    from wikisum.models.training.checkpoints import prepare_run
+    from wikisum.models.training.train import Trainer
     from wikisum.ranker.data.shards import find_vocab, split_shards
     from wikisum.ranker.data.vocab import load_model
-    from wikisum.ranker.runs.checkpoints import device_of
+    from wikisum.ranker.runs.checkpoints import check_vocab
 
     train = split_shards(args.data, "train")
     vocab = find_vocab(args.data)
     check_vocab(args.out, vocab, args.data)
     settings = _run_settings(args, load_model(vocab, args.data).get_piece_size())
-    shape = settings.model, settings.source
-    processes = join_processes(device_of(args.device))
-    stopping = Stopping()
-    try:
+    with _training_processes(args.device) as processes:
         processor = load_model(vocab, args.data)
         validation = _validation(args.data, settings, processor)
         if validation is None and processes.is_main:
             sys.stderr.write(
                 f"{args.data} has no validation examples: checkpoints are not compared\n"
             )
-        reader = SplitReader(train, *shape, processor)
+        reader = SplitReader(train, settings.model, settings.source, processor)
         initial = _initial_weights(args)
         trainer = Trainer(args.out, settings, reader, validation, processes, initial)
         trainer.lengths(sys.stderr)
         if processes.is_main:
             prepare_run(args.out, settings, vocab, args.data)
         processes.barrier()
-        with _saving_on_signals(stopping, processes.is_main):
+        with _saving_on_signals(processes.is_main) as stopping:
             trainer.fit(sys.stderr, stopping)
-    except TrainingFailed as error:
-        raise JobFailed(str(error)) from error
-    finally:
-        leave_processes(processes)
-    if not trainer.is_finished:
-        if processes.is_main:
-            sys.stderr.write(f"stopped at step {trainer.step}; run the same command to resume\n")
-        return INTERRUPTED
-    if processes.is_main:
+    if trainer.is_finished and processes.is_main:
         for best in trainer.best[:1]:
             print(f"best: step {best.step:,}, {best.loss:.4f} nats per subword on validation")
         which = "" if trainer.best else " --checkpoint last"
         print(f"next: wikisum summarize --run {args.out}{which} --split test --out test.jsonl")
-    return DONE
+    return _exit_code(trainer)
 
 
 def _validation(
@@ -169,25 +231,25 @@ def _config(path: Path, model: str) -> dict[str, Any]:
     return {**found, "decoding": decoding} if decoding else found
 
 
-@contextlib.contextmanager
-def _saving_on_signals(stopping: "Stopping", is_first: bool) -> Iterator[None]:
-    """SIGTERM and the first Ctrl-C ask for a checkpoint; a second Ctrl-C ends at once."""
-
-    def ask(number: int, _: Any) -> None:
-        now = time.monotonic()
-        if stopping.asked_at is None:
-            stopping.asked_at = now
-            if is_first:
-                sys.stderr.write("\nstopping after this update, with a checkpoint\n")
-        elif number == signal.SIGINT and now - stopping.asked_at > _SAME_SIGNAL_SECONDS:
-            os._exit(INTERRUPTED)
-
-    before = {s: signal.signal(s, ask) for s in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def add_train_ranker_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `wikisum train ranker`."""
+    parser.add_argument(
+        "--data",
+        required=True,
+        metavar="DIR",
+        help="folder of the dataset, or its folder examples; local, gs:// or s3://",
+    )
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder of the run")
+    parser.add_argument(
+        "--preset",
+        default="paper",
+        choices=list(PRESETS),
+        help="where settings start from: two LSTMs of 256 (paper) or of 64 (tiny) (default: paper)",
+    )
+    add_device_flag(parser)
+    model, training = (parser.add_argument_group(name) for name in ("model", "training"))
+    add_settings(model, RankerSettings)
+    add_settings(training, FitSettings)
 
 
 def add_train_flags(parser: argparse.ArgumentParser) -> None:

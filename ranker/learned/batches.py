@@ -1,35 +1,25 @@
-"""Parquet shards -> batches of paragraphs of like length, in an order that a seed decides.
+"""Parquet shards -> batches of paragraphs of similar length."""
 
-Memory holds one pool of articles at a time, as flat arrays of ids. Knows no torch.
-"""
-
-from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import torch
+from torch import Tensor
 
-from wikisum.ranker.data.ragged import (
-    Ints,
-    Ragged,
-    concatenated,
-    cut,
-    from_arrow,
-    length_batches,
-    padded,
-)
+from wikisum.ranker.data.ragged import Ints, Ragged, concatenated, cut, from_arrow, gathered, padded
 from wikisum.ranker.data.shards import RowGroup, read_group
 from wikisum.ranker.learned.settings import TokenLimits
+from wikisum.ranker.training.plan import Lengths
+from wikisum.ranker.training.reader import GroupReader
 
 Floats = npt.NDArray[np.float32]
-T = TypeVar("T")
 
 
 class Pool(NamedTuple):
-    """Articles in memory; `article` says which title each paragraph goes with."""
+    """Articles in memory; `article` is the row of each paragraph's title."""
 
     titles: Ragged
     paragraphs: Ragged
@@ -38,58 +28,108 @@ class Pool(NamedTuple):
 
 
 class ParagraphBatch(NamedTuple):
-    """Paragraphs of like length, padded at the end, with the titles that they go with.
+    """Paragraphs of similar length, padded at the end, with their titles.
 
     `titles` [A, T], `title_lengths` [A], `article` [N] (rows of `titles`), `paragraphs` [N, T],
-    `lengths` [N], `labels` [N].
+    `lengths` [N], `label_N`.
     """
 
-    titles: Ints
-    title_lengths: Ints
-    article: Ints
-    paragraphs: Ints
-    lengths: Ints
-    labels: Floats
+    titles: Tensor
+    title_lengths: Tensor
+    article: Tensor
+    paragraphs: Tensor
+    lengths: Tensor
+    label_N: Tensor
+
+    @property
+    def source_tokens(self) -> int:
+        """The number of subwords of the paragraphs, with their padding."""
+        return self.paragraphs.numel()
+
+    @property
+    def labels(self) -> int:
+        """The number of paragraphs."""
+        return len(self.label_N)
+
+    def describe(self) -> str:
+        """Return the size of the batch in words, for messages."""
+        return f"{self.labels} paragraphs of up to {self.paragraphs.shape[1]} subwords"
+
+    def tensors(self) -> list[Tensor]:
+        """Return all tensors as a list, which `of` turns back into a batch."""
+        return list(self)
+
+    @classmethod
+    def of(cls, tensors: Sequence[Tensor]) -> "ParagraphBatch":
+        """Return the batch with these tensors."""
+        return cls(*tensors)
+
+    def to(self, device: torch.device) -> "ParagraphBatch":
+        """Return a copy on a device."""
+        return self.of([tensor.to(device, non_blocking=True) for tensor in self])
 
 
-class PoolCursor(NamedTuple):
-    """The next batch of training."""
-
-    epoch: int = 0
-    pool: int = 0
-    batch: int = 0
-
-
-def pools(
-    groups: Sequence[RowGroup], pool_articles: int, seed: int, epoch: int
-) -> list[list[RowGroup]]:
-    """The row groups shuffled, in runs of at least `pool_articles` rows (but for the last)."""
-    order = np.random.default_rng([seed, epoch]).permutation(len(groups))
-    found: list[list[RowGroup]] = []
-    rows = pool_articles
-    for group in (groups[i] for i in order):
-        if rows >= pool_articles:
-            found.append([])
-            rows = 0
-        found[-1].append(group)
-        rows += group.rows
-    return found
-
-
-def read_pool(groups: Sequence[RowGroup], lengths: TokenLimits) -> Pool:
-    """Return the titles, paragraphs and labels of some row groups, cut to what `lengths` allows.
+class ParagraphReader(GroupReader[Pool, ParagraphBatch]):
+    """The paragraphs of a split by number, with their titles and labels.
 
     Raises ValueError naming the shard if it has no subword ids, or another schema.
     """
-    parts = [_read_group(group) for group in groups]
+
+    def __init__(self, groups: Sequence[RowGroup], limits: TokenLimits) -> None:
+        super().__init__(groups)
+        self._limits = limits
+
+    def identity(self) -> list[Any]:
+        """Return plain values that decide the lengths of the paragraphs, besides the shards."""
+        return ["ranker", self._limits.paragraph]
+
+    def read(self, group: RowGroup) -> Pool:
+        """Return a row group's titles, paragraphs and labels, cut to what the limits allow."""
+        return read_pool([group], self._limits)
+
+    def lengths_of(self, number: int) -> Lengths:
+        """Return the lengths of the paragraphs of a row group; their targets are single labels."""
+        lengths = self.read(self.groups[number]).paragraphs.lengths
+        return Lengths(lengths, np.ones_like(lengths), np.array([len(lengths)]))
+
+    def batch(self, numbers: Ints) -> ParagraphBatch:
+        """Return the batch of these paragraphs."""
+        rows_by_pool: dict[int, tuple[Pool, list[int]]] = {}
+        for number in numbers.tolist():
+            pool, row = self.find(number)
+            rows_by_pool.setdefault(id(pool), (pool, []))[1].append(row)
+        parts = [_select(pool, np.array(rows)) for pool, rows in rows_by_pool.values()]
+        return collate(_joined(parts), np.arange(len(numbers)))
+
+
+def read_pool(groups: Sequence[RowGroup], limits: TokenLimits) -> Pool:
+    """Return the titles, paragraphs and labels of some row groups, cut to what `limits` allows.
+
+    Raises ValueError naming the shard if it has no subword ids, or another schema.
+    """
+    pool = _joined([_read_group(group) for group in groups])
+    return pool._replace(
+        titles=cut(pool.titles, limits.title), paragraphs=cut(pool.paragraphs, limits.paragraph)
+    )
+
+
+def _joined(parts: Sequence[Pool]) -> Pool:
+    """Return the articles of all parts, one part after the other."""
     before = np.cumsum([0, *(len(part.titles.starts) for part in parts[:-1])])
     article = [part.article + count for part, count in zip(parts, before, strict=True)]
     return Pool(
-        cut(concatenated([part.titles for part in parts]), lengths.title),
-        cut(concatenated([part.paragraphs for part in parts]), lengths.paragraph),
+        concatenated([part.titles for part in parts]),
+        concatenated([part.paragraphs for part in parts]),
         np.concatenate(article),
         np.concatenate([part.labels for part in parts]),
     )
+
+
+def _select(pool: Pool, rows: Ints) -> Pool:
+    """Return some paragraphs of a pool, with their titles only."""
+    articles, article = np.unique(pool.article[rows], return_inverse=True)
+    titles, paragraphs = gathered(pool.titles, articles), gathered(pool.paragraphs, rows)
+    return Pool(titles, paragraphs, article, pool.labels[rows])
 
 
 def _read_group(group: RowGroup) -> Pool:
@@ -112,53 +152,8 @@ def _whole(column: pa.ChunkedArray) -> pa.ListArray:
     return column.chunk(0)
 
 
-def plan(lengths: Ints, batch_tokens: int, key: Sequence[int]) -> list[Ints]:
-    """Return the batches of a pool in training order: a function of its lengths and `key` alone."""
-    source = np.random.default_rng(key)
-    shuffled = source.permutation(len(lengths))
-    batches = length_batches(lengths[shuffled], batch_tokens)
-    return [shuffled[batches[i]] for i in source.permutation(len(batches))]
-
-
 def collate(pool: Pool, rows: Ints) -> ParagraphBatch:
     """Return the batch of these paragraphs of a pool, each title in it once."""
     articles, article = np.unique(pool.article[rows], return_inverse=True)
-    return ParagraphBatch(
-        *padded(pool.titles, articles), article, *padded(pool.paragraphs, rows), pool.labels[rows]
-    )
-
-
-def training_batches(
-    groups: Sequence[RowGroup],
-    lengths: TokenLimits,
-    pool_articles: int,
-    seed: int,
-    start: PoolCursor,
-) -> Iterator[tuple[ParagraphBatch, PoolCursor]]:
-    """Batches without end from `start` on, each with the cursor after it.
-
-    Every paragraph comes once an epoch. Raises ValueError if there is none at all.
-    """
-    place = start
-    while True:
-        runs = pools(groups, pool_articles, seed, place.epoch)
-        is_empty = True
-        for index in range(place.pool, len(runs)):
-            pool = read_pool(runs[index], lengths)
-            batches = plan(pool.paragraphs.lengths, lengths.batch, [seed, place.epoch, index])
-            is_empty = is_empty and not batches
-            for number in range(place.batch, len(batches)):
-                yield collate(pool, batches[number]), PoolCursor(place.epoch, index, number + 1)
-            place = PoolCursor(place.epoch, index + 1)
-        if is_empty and place.epoch > start.epoch:
-            raise ValueError("the training shards hold no paragraph")
-        place = PoolCursor(place.epoch + 1)
-
-
-def ahead(items: Iterator[T], count: int) -> Iterator[T]:
-    """Yield the items, `count` of them made in advance by a thread."""
-    with ThreadPoolExecutor(1) as thread:
-        waiting = deque(thread.submit(next, items, None) for _ in range(count))
-        while (item := waiting.popleft().result()) is not None:
-            waiting.append(thread.submit(next, items, None))
-            yield item
+    arrays = *padded(pool.titles, articles), article, *padded(pool.paragraphs, rows)
+    return ParagraphBatch.of([torch.from_numpy(a) for a in (*arrays, pool.labels[rows])])

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import sentencepiece
 import torch
-from torch import Tensor
 
 from wikisum.ranker.data.ragged import cut, length_batches, ragged
-from wikisum.ranker.learned.batches import Floats, ParagraphBatch, Pool, collate
+from wikisum.ranker.learned.batches import Floats, Pool, collate
 from wikisum.ranker.learned.lstm import Ranker
 from wikisum.ranker.learned.settings import RankerSettings, TokenLimits
 from wikisum.ranker.runs.checkpoints import device_of, load_checkpoint, load_vocab
@@ -22,15 +21,6 @@ Article = tuple[str, Sequence[str]]
 ArticleIds = tuple[Sequence[int], Sequence[Sequence[int]]]
 
 
-def batch_logits(model: Ranker, batch: ParagraphBatch, device: torch.device) -> Tensor:
-    """[N] the model's logits for a batch, computed on `device`."""
-    tensors = [torch.from_numpy(array) for array in batch[:-1]]
-    if device.type == "cuda":  # pinned, so that the copies do not wait for the GPU
-        tensors = [t.pin_memory().to(device, non_blocking=True) for t in tensors]
-    logits: Tensor = model(*tensors)
-    return logits
-
-
 @torch.inference_mode()
 def pool_logits(model: Ranker, pool: Pool, batch_tokens: int, device: torch.device) -> Floats:
     """[N] the logit of each paragraph of a pool, in full precision, without dropout."""
@@ -39,7 +29,7 @@ def pool_logits(model: Ranker, pool: Pool, batch_tokens: int, device: torch.devi
     batches = length_batches(pool.paragraphs.lengths, batch_tokens)
     # TF32 would let a score depend on the rest of its batch
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-        found = [batch_logits(model, collate(pool, rows), device) for rows in batches]
+        found = [model(*collate(pool, rows).to(device)[:-1]) for rows in batches]
     logits = np.zeros(len(pool.labels), dtype=np.float32)
     for rows, some in zip(batches, found, strict=True):
         logits[rows] = some.cpu().numpy()

@@ -5,6 +5,7 @@ metadata, everything else. Nothing is unpickled.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from wikisum.ranker.data.vocab import load_model
-from wikisum.ranker.runs.atomic import atomic_write
-from wikisum.ranker.runs.files import LAST
+from wikisum.ranker.runs.atomic import atomic_write, write_json
+from wikisum.ranker.runs.files import LAST, SETTINGS, VOCAB
 
 _OLD_SUFFIX = ".pt"  # of earlier versions, which pickled
 _TENSOR, _ITEMS = "__tensor__", "__items__"
@@ -72,6 +73,20 @@ def has_checkpoint(run: Path) -> bool:
         return True
     check_not_old(run / LAST)
     return False
+
+
+def check_vocab(run: Path, vocab: bytes, data: str) -> None:
+    """Raise ValueError if the folder holds a run that was trained with another vocabulary."""
+    if has_checkpoint(run) and (run / VOCAB).read_bytes() != vocab:
+        raise ValueError(f"{data} has another vocabulary than {run} was trained with")
+
+
+def create_run(run: Path, settings: Mapping[str, Any], vocab: bytes, data: str) -> None:
+    """Create the folder of a run, with its settings, its vocabulary and the path of its data."""
+    run.mkdir(parents=True, exist_ok=True)
+    atomic_write(run / VOCAB, lambda file: file.write(vocab))
+    where = data if "://" in data else str(Path(data).resolve())
+    write_json(run / SETTINGS, {"data": where, **settings})
 
 
 def _without_tensors(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:

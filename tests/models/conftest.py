@@ -7,7 +7,6 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from benchmarks.topics import TopicSettings, write_topics
 from wikisum.models.network.flat_transformer import FlatSettings
 from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
 from wikisum.models.network.packing import pack
@@ -28,14 +27,6 @@ SMALL = {
 def _one_thread():
     """Small models are slower on many threads, much slower where other tests run beside."""
     torch.set_num_threads(1)
-
-
-@pytest.fixture(scope="session")
-def topics(tmp_path_factory):
-    """A small learnable dataset."""
-    out = tmp_path_factory.mktemp("topics") / "data"
-    write_topics(out, 600, TopicSettings(facts=2, distractors=4), 600)
-    return out
 
 
 @pytest.fixture(scope="session")

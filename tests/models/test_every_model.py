@@ -15,7 +15,6 @@ import torch
 from wikisum.models.data.batches import SplitReader, collate
 from wikisum.models.decoding.beam import beam_search
 from wikisum.models.decoding.headings import GivenHeadings
-from wikisum.models.distributed import ProcessGroup
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import SourceSettings, TrainSettings
 from wikisum.models.table import MODELS, build, from_json, preset, presets, spec_of, to_json
@@ -24,6 +23,7 @@ from wikisum.models.training.checkpoints import choose, prepare_run
 from wikisum.models.training.train import Stopping, Trainer
 from wikisum.pipeline.cli import main
 from wikisum.ranker.data.shards import split_shards
+from wikisum.ranker.training.distributed import ProcessGroup
 
 SMALL = {
     "width": 16, "feedforward": 24, "heads": 2, "embedding": 12, "block": 16, "memory": 16,

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from wikisum.models.data.batches import SplitReader
-from wikisum.models.data.lengths import reader_key
+from wikisum.ranker.training.lengths import reader_key
 from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.models.targets import split_article

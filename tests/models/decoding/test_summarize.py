@@ -15,7 +15,6 @@ from wikisum.models.decoding.hypothesis import Hypothesis
 from wikisum.models.decoding.split import SummaryJob, job_key, split_rows
 from wikisum.models.decoding.summarize import load_run, own_summary, summaries
 from wikisum.models.decoding.write_summaries import write_summaries
-from wikisum.models.distributed import ProcessGroup
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import SourceSettings, changed
 from wikisum.models.table import preset
@@ -24,6 +23,7 @@ from wikisum.models.training.train import Stopping, Trainer
 from wikisum.pipeline.cli import main
 from wikisum.ranker.data.shards import split_shards
 from wikisum.ranker.runs.checkpoints import load_checkpoint, save_checkpoint
+from wikisum.ranker.training.distributed import ProcessGroup
 
 CPU = torch.device("cpu")
 

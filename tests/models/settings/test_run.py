@@ -3,7 +3,6 @@ import dataclasses
 import pytest
 
 from wikisum.models.settings.decoding import DecodingSettings
-from wikisum.models.settings.fields import setting
 from wikisum.models.settings.run import (
     RunSettings,
     SourceSettings,
@@ -11,6 +10,7 @@ from wikisum.models.settings.run import (
     changed,
     with_target_length,
 )
+from wikisum.ranker.training.fields import setting
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,24 +7,28 @@ import torch
 from wikisum.models.settings.run import changed
 from wikisum.models.table import to_json
 from wikisum.models.training.checkpoints import (
+    KIND,
     Best,
     averaged,
     best_of,
     best_path,
     best_steps,
-    check_vocab,
     choose,
     data_of,
     delete_others,
-    load_progress,
     prepare_run,
     save_best,
-    save_progress,
     validations,
     vocab_path,
 )
+from wikisum.ranker.runs.checkpoints import check_vocab, load_checkpoint, save_checkpoint
+from wikisum.ranker.runs.files import LAST
 
 CPU = torch.device("cpu")
+
+
+def save_progress(run, settings, state):
+    save_checkpoint(run / LAST, KIND, {"settings": to_json(settings), **state})
 
 
 def logged(run, *rows):
@@ -52,7 +56,7 @@ def test_names_sort_as_steps(tmp_path):
 
 
 def test_progress_comes_back_with_its_settings(run, run_settings):
-    state = load_progress(run, CPU)
+    state = load_checkpoint(run / LAST, KIND, CPU)
     assert state["settings"] == json.loads(json.dumps(to_json(run_settings)))
     assert (state["step"], state["model"]["w"].tolist()) == (4, [4, 4])
 

@@ -17,17 +17,17 @@ import pytest
 import torch
 
 from wikisum.models.data.batches import SplitReader
-from wikisum.models.data.plan import Cursor
-from wikisum.models.distributed import ProcessGroup
 from wikisum.models.settings.run import changed
 from wikisum.models.table import to_json
-from wikisum.models.training import monitor as monitor_module
 from wikisum.models.training.checkpoints import averaged, best_of, choose
-from wikisum.models.training.failures import TrainingFailed
 from wikisum.models.training.train import Stopping, Trainer
-from wikisum.models.training.updates import updates
 from wikisum.pipeline.cli import main
 from wikisum.ranker.data.shards import split_shards
+from wikisum.ranker.training import monitor as monitor_module
+from wikisum.ranker.training.distributed import ProcessGroup
+from wikisum.ranker.training.failures import TrainingFailed
+from wikisum.ranker.training.plan import Cursor
+from wikisum.ranker.training.updates import updates
 
 CPU = ProcessGroup(0, 1, torch.device("cpu"))
 

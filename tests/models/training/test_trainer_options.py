@@ -83,8 +83,8 @@ def test_the_gradient_norm_is_logged_before_clipping(trainer, tmp_path):
 
 
 def _loaded(made):
-    from wikisum.models.data.loader import Loader
-    from wikisum.models.training.updates import updates
+    from wikisum.ranker.training.loader import Loader
+    from wikisum.ranker.training.updates import updates
 
     lengths = made.lengths(io.StringIO())
     planned = updates(lengths, made.settings.train, made.cursor, 0, made.processes)

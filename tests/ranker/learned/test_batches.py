@@ -5,14 +5,10 @@ import pytest
 
 from wikisum.ranker.data.shards import row_groups, split_shards
 from wikisum.ranker.learned.batches import (
-    PoolCursor,
+    ParagraphReader,
     TokenLimits,
-    ahead,
     collate,
-    plan,
-    pools,
     read_pool,
-    training_batches,
 )
 
 WIDE = TokenLimits(64, 256, 40)
@@ -56,7 +52,7 @@ def seen(batch):
     return [
         (titles[a], ids[:n].tolist(), round(float(label), 2))
         for a, ids, n, label in zip(
-            batch.article, batch.paragraphs, batch.lengths, batch.labels, strict=True
+            batch.article, batch.paragraphs, batch.lengths, batch.label_N, strict=True
         )
     ]
 
@@ -77,43 +73,25 @@ def test_a_pool_keeps_titles_with_paragraphs_and_labels(tmp_path):
     assert max(len(p) for _, p, _ in cut) == 2
 
 
-def test_every_paragraph_comes_once_an_epoch_in_another_order(tmp_path):
-    groups = groups_of(tmp_path)
-    epochs = {0: [], 1: []}
-    for batch, place in training_batches(groups, WIDE, 2, 7, PoolCursor()):
-        if place.epoch > 1:
-            break
-        epochs[place.epoch] += seen(batch)
-        assert batch.paragraphs.size <= WIDE.batch
-    assert sorted(epochs[0], key=key) == sorted(epochs[1], key=key) == EVERY
-    assert epochs[0] != epochs[1]
+def test_a_reader_makes_the_batch_of_any_paragraphs(tmp_path):
+    reader = ParagraphReader(groups_of(tmp_path), WIDE)
+    lengths = reader.lengths()
+    assert lengths.source.tolist() == [2, 1, 1, 1, 2, 3, 4, 5, 3, 1]
+    assert lengths.group_rows.tolist() == [3, 5, 2]
+    reader.set_rows(lengths.group_rows)
+    assert len(reader) == 10
+    everything = [seen(reader.batch(np.array([number])))[0] for number in range(10)]
+    assert sorted(everything, key=key) == EVERY
+    mixed = reader.batch(np.array([9, 0, 4, 2]))
+    assert sorted(seen(mixed), key=key) == sorted((everything[i] for i in (9, 0, 4, 2)), key=key)
+    assert len(mixed.titles) == 4
+    assert (mixed.labels, mixed.source_tokens) == (4, mixed.paragraphs.numel())
 
 
-def test_any_place_goes_on_with_the_same_batches(tmp_path):
-    groups = groups_of(tmp_path)
-    stream = training_batches(groups, WIDE, 2, 7, PoolCursor())
-    taken = [next(stream) for _ in range(14)]
-    for number, (_, place) in enumerate(taken[:-1]):
-        rest = training_batches(groups, WIDE, 2, 7, place)
-        for batch, after in taken[number + 1 :]:
-            again, place_again = next(rest)
-            assert seen(again) == seen(batch)
-            assert place_again == after
-
-
-def test_the_seed_decides_the_order():
-    lengths = np.arange(50) % 7
-    one, same, other = (plan(lengths, 20, [seed, 0, 0]) for seed in (1, 1, 2))
-    assert [b.tolist() for b in one] == [b.tolist() for b in same]
-    assert [b.tolist() for b in one] != [b.tolist() for b in other]
-    assert sorted(i for b in one for i in b) == list(range(50))
-
-
-def test_pools_hold_row_groups_until_they_are_full(tmp_path):
-    groups = groups_of(tmp_path, row_group_size=1)
-    found = pools(groups, 2, seed=0, epoch=0)
-    assert [len(pool) for pool in found] == [2, 2, 1]
-    assert sorted(g.number for pool in found for g in pool) == [0, 1, 2, 3, 4]
+def test_a_reader_reads_no_more_than_the_limits_allow(tmp_path):
+    reader = ParagraphReader(groups_of(tmp_path), TokenLimits(1, 2, 40))
+    assert reader.lengths().source.max() == 2
+    assert reader.identity() != ParagraphReader(reader.groups, WIDE).identity()
 
 
 def test_shards_without_ids_or_paragraphs_are_told(tmp_path):
@@ -125,20 +103,3 @@ def test_shards_without_ids_or_paragraphs_are_told(tmp_path):
         read_pool(groups_of(tmp_path, short), WIDE)
     with pytest.raises(ValueError, match=r"no column paragraphs\.rouge2_recall"):
         read_pool(groups_of(tmp_path, change=lambda t: t.drop(["paragraphs"])), WIDE)
-    empty = groups_of(tmp_path, [row([1])])
-    with pytest.raises(ValueError, match="hold no paragraph"):
-        next(training_batches(empty, WIDE, 2, 0, PoolCursor()))
-
-
-def test_items_made_in_advance_keep_their_order_and_their_errors():
-    assert list(ahead(iter(range(5)), 3)) == list(range(5))
-    assert list(ahead(iter([]), 3)) == []
-
-    def failing():
-        yield 1
-        raise ValueError("bad shard")
-
-    stream = ahead(failing(), 2)
-    assert next(stream) == 1
-    with pytest.raises(ValueError, match="bad shard"):
-        next(stream)

@@ -16,21 +16,23 @@ import torch
 from benchmarks.topics import TopicSettings, write_topics
 from wikisum.pipeline.cli import main
 from wikisum.ranker.data.shards import read_group, row_groups, split_shards
-from wikisum.ranker.learned.batches import PoolCursor, training_batches
+from wikisum.ranker.learned.batches import ParagraphReader
 from wikisum.ranker.learned.score import Scorer
 from wikisum.ranker.learned.settings import PRESETS
-from wikisum.ranker.learned.train import Fit, train
+from wikisum.ranker.learned.train import RankerTrainer, train
 from wikisum.ranker.recall import recalls_at
 from wikisum.ranker.rouge import rouge_tokens
 from wikisum.ranker.runs.checkpoints import load_checkpoint
 from wikisum.ranker.runs.files import BEST, LAST
 from wikisum.ranker.runs.training_log import TrainingLog, read_log
+from wikisum.ranker.training.plan import Cursor
+from wikisum.ranker.training.updates import updates
 
 MODEL = replace(PRESETS["tiny"][0], embedding_size=16, hidden_size=16, feature_size=16)
-FIT = replace(PRESETS["tiny"][1], steps=12, evaluate_every=4, batch_tokens=2048, pool_articles=32)
+FIT = replace(PRESETS["tiny"][1], steps=12, validate_every=4, log_every=2, batch_tokens=2048)
 FLAGS = [
     "--preset", "tiny", "--embedding-size", 16, "--hidden-size", 16, "--feature-size", 16,
-    "--evaluate-every", 4, "--batch-tokens", 2048, "--pool-articles", 32, "--device", "cpu",
+    "--validate-every", 4, "--log-every", 2, "--batch-tokens", 2048, "--device", "cpu",
 ]  # fmt: skip
 
 
@@ -50,12 +52,8 @@ def whole_run(data, tmp_path_factory):
     return out
 
 
-def curve(run):
-    """The log without what the clock decides."""
-    return [
-        {k: v for k, v in row.items() if k not in ("seconds", "paragraphs_per_second")}
-        for row in read_log(run)
-    ]
+def validations(run):
+    return [row for row in read_log(run) if "validation_loss" in row]
 
 
 def weights(run, name=LAST):
@@ -63,34 +61,40 @@ def weights(run, name=LAST):
 
 
 def assert_same_run(run, other):
-    assert curve(run) == curve(other)
+    assert read_log(run) == read_log(other)
     for name in (LAST, BEST):
         for key, tensor in weights(other, name).items():
             assert torch.equal(weights(run, name)[key], tensor)
 
 
-def test_a_run_tells_its_curve(whole_run):
-    rows = curve(whole_run)
+def test_a_run_tells_its_read_log(whole_run):
+    trained = [row for row in read_log(whole_run) if "loss" in row]
+    assert [row["step"] for row in trained] == [2, 4, 6, 8, 10, 12]
+    assert trained[-1]["loss"] < trained[0]["loss"]
+    assert all(row["gradient_norm"] > 0 for row in trained)
+    rows = validations(whole_run)
     assert [row["step"] for row in rows] == [4, 8, 12]
     assert all(0 < row["rougeL_recall_5"] <= row["rougeL_recall_40"] <= 1 for row in rows)
-    assert rows[-1]["train_loss"] < rows[0]["train_loss"]
     assert rows[-1]["validation_loss"] == pytest.approx(0.3, abs=0.3)
     settings = json.loads((whole_run / "settings.json").read_text())
     assert settings["model"]["vocab_size"] == 600
     assert list(whole_run.glob("events.out.tfevents.*"))
 
 
-def test_a_step_is_adagrads_on_the_mean_cross_entropy(data):
+def test_a_step_is_adagrads_on_the_mean_cross_entropy(data, tmp_path):
+    fit = replace(FIT, initial_accumulator=0.3)
+    reader = ParagraphReader(row_groups(split_shards(data, "train")), fit.lengths)
     settings = replace(MODEL, vocab_size=600, dropout=0.0)
-    state = Fit(settings, replace(FIT, initial_accumulator=0.3), torch.device("cpu"))
-    groups = row_groups(split_shards(data, "train"))
-    batch, _ = next(training_batches(groups, FIT.lengths, 32, 0, PoolCursor()))
+    state = RankerTrainer(tmp_path, settings, fit, reader, None)
+    update = next(updates(state.lengths(io.StringIO()), fit, Cursor(), 0, state.processes))
+    batch = reader.batch(update.batches[0][1])
     before = copy.deepcopy(state.model).train()
-    score = before(*map(torch.from_numpy, batch[:-1])).sigmoid()
-    labels = torch.from_numpy(batch.labels)
+    *inputs, labels = batch
+    score = before(*inputs).sigmoid()
     loss = -(labels * score.log() + (1 - labels) * (1 - score).log()).mean()
     gradients = torch.autograd.grad(loss, list(before.parameters()))
-    assert state.take(batch).item() == pytest.approx(loss.item(), rel=1e-5)
+    total, count = state.train_step(update, [batch]).figures["loss"]
+    assert total.item() / count == pytest.approx(loss.item(), rel=1e-5)
     for old, new, gradient in zip(
         before.parameters(), state.model.parameters(), gradients, strict=True
     ):
@@ -120,7 +124,7 @@ def test_the_same_seed_gives_the_same_run_and_another_another(data, whole_run, t
     train(data, tmp_path / "same", MODEL, FIT, "cpu", io.StringIO())
     assert_same_run(tmp_path / "same", whole_run)
     train(data, tmp_path / "other", MODEL, replace(FIT, steps=4, seed=1), "cpu", io.StringIO())
-    assert curve(tmp_path / "other")[0] != curve(whole_run)[0]
+    assert read_log(tmp_path / "other")[0] != read_log(whole_run)[0]
 
 
 def test_more_steps_go_on_as_if_never_stopped(data, whole_run, tmp_path):
@@ -130,7 +134,7 @@ def test_more_steps_go_on_as_if_never_stopped(data, whole_run, tmp_path):
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_it_ends_in_the_same_curve(data, whole_run, tmp_path):
+def test_killed_at_any_moment_it_ends_in_the_same_read_log(data, whole_run, tmp_path):
     out = tmp_path / "run"
     call = [sys.executable, "-m", "wikisum", "train", "ranker", "--data", data,
             "--out", str(out), *map(str, FLAGS), "--steps"]  # fmt: skip
@@ -147,7 +151,7 @@ def test_killed_at_any_moment_it_ends_in_the_same_curve(data, whole_run, tmp_pat
     assert told.returncode == 0, told.stderr
     train(data, tmp_path / "whole", MODEL, replace(FIT, steps=last), "cpu", io.StringIO())
     assert_same_run(out, tmp_path / "whole")
-    assert curve(out)[:2] == curve(whole_run)[:2]
+    assert read_log(out)[:2] == read_log(whole_run)[:2]
 
 
 def test_rows_after_the_checkpoint_and_torn_ones_are_cut_off(tmp_path):
@@ -174,7 +178,7 @@ def test_the_best_model_scores_as_it_did_in_training(data, whole_run):
     for i, scores in enumerate(together):
         assert scorer.score_articles([articles[i]])[0] == pytest.approx(scores, abs=1e-5)
         assert scorer.score_ids([ids[i]])[0] == pytest.approx(scores, abs=1e-5)
-    best = min(curve(whole_run), key=lambda row: row["validation_loss"])
+    best = min(validations(whole_run), key=lambda row: row["validation_loss"])
     recalls = []
     for (_, texts), row, scores in zip(articles, rows, together, strict=True):
         order = sorted(range(len(scores)), key=lambda i: -scores[i])
@@ -190,7 +194,7 @@ def test_the_best_model_scores_as_it_did_in_training(data, whole_run):
     [
         (["--data", "nowhere"], 2, "there is no directory nowhere"),
         (["--preset", "huge"], 2, "--preset: invalid choice: 'huge'"),
-        (["--steps", 0], 2, "--steps must be greater than 0, not 0"),
+        (["--steps", 0], 2, "--steps must be over 0, not 0"),
         (["--dropout", 1], 2, "--dropout must be at least 0 and below 1, not 1.0"),
         (["--device", "tpu"], 2, "device must be auto, cpu or cuda"),
         (["--learning-rate", 1e38], 1, "try a smaller --learning-rate"),
@@ -205,11 +209,11 @@ def test_wrong_calls_are_one_line(data, tmp_path, capsys, flags, code, message):
 
 
 def test_a_run_is_not_gone_on_with_under_other_settings(data, whole_run, tmp_path):
-    with pytest.raises(ValueError, match=r"other settings: model\.dropout is 0\.2, not 0\.3"):
+    with pytest.raises(ValueError, match=r"trained with --dropout 0\.2, not 0\.3"):
         train(data, whole_run, replace(MODEL, dropout=0.3), FIT, "cpu", io.StringIO())
     other = tmp_path / "other"
     write_topics(other, 60, TopicSettings(facts=2), vocab_size=600)
-    with pytest.raises(ValueError, match="other settings: data is"):
+    with pytest.raises(ValueError, match=r"another vocabulary"):
         train(str(other), whole_run, MODEL, FIT, "cpu", io.StringIO())
 
 

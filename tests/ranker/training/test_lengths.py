@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from wikisum.models.data.batches import SplitReader
-from wikisum.models.data.lengths import cached_lengths
-from wikisum.models.distributed import ProcessGroup
 from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.ranker.data.shards import split_shards
+from wikisum.ranker.training.distributed import ProcessGroup
+from wikisum.ranker.training.lengths import cached_lengths
 
 ALONE = ProcessGroup(0, 1, None)
 

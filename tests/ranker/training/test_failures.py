@@ -3,8 +3,7 @@ import pytest
 import torch
 
 from wikisum.models.data.batches import collate
-from wikisum.models.settings.run import TrainSettings
-from wikisum.models.training.failures import (
+from wikisum.ranker.training.failures import (
     TrainingFailed,
     explain_out_of_memory,
     explain_runtime_error,
@@ -15,12 +14,12 @@ def test_out_of_memory_names_the_batch_and_the_flags():
     batch = collate([[np.arange(6, 9)]] * 2, [np.arange(6, 10)] * 2, [0, 1])
     with (
         pytest.raises(TrainingFailed, match=r"step 7: .* 2 examples, 6 source tokens, 5 target"),
-        explain_out_of_memory(7, batch, TrainSettings()),
+        explain_out_of_memory(7, batch, 500),
     ):
         raise torch.OutOfMemoryError("CUDA out of memory")
     with (
         pytest.raises(RuntimeError, match="shapes differ"),
-        explain_out_of_memory(7, batch, TrainSettings()),
+        explain_out_of_memory(7, batch, 500),
     ):
         raise RuntimeError("shapes differ")
 

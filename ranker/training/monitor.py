@@ -5,18 +5,18 @@ import math
 import resource
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Self, TextIO
 
 import torch
 from torch import Tensor
 
-from wikisum.models.distributed import ProcessGroup
-from wikisum.models.network.spec import Figure
 from wikisum.ranker.runs.progress import clock
 from wikisum.ranker.runs.training_log import TrainingLog
+from wikisum.ranker.training.distributed import ProcessGroup
+from wikisum.ranker.training.loss import LOSS, Figure
 
-LOSS = "loss"
 _LIVE_LINE_EVERY_SECONDS = 1.0
 _PLAIN_LINE_EVERY_SECONDS = 10.0
 
@@ -38,8 +38,7 @@ class StepStats(NamedTuple):
     """
 
     figures: dict[str, Figure]
-    source_tokens: int
-    target_tokens: int
+    tokens: int
     learning_rate: float
 
 
@@ -52,7 +51,7 @@ class TrainingMonitor:
 
     def __init__(
         self, run: Path, step: int, steps: int, to: TextIO, processes: ProcessGroup,
-        pending: Pending,
+        pending: Pending, shows_perplexity: bool = False,
     ) -> None:  # fmt: skip
         self._first, self._steps, self.to, self._processes = step, steps, to, processes
         self._sums: dict[str, Tensor] = {}
@@ -62,7 +61,7 @@ class TrainingMonitor:
             )
         self._rate = 0.0
         self._log = TrainingLog(run, step) if processes.is_main else None
-        self._live = to.isatty()
+        self._live, self._shows_perplexity = to.isatty(), shows_perplexity
         self._start = time.monotonic()
         self._clear_line()
 
@@ -93,7 +92,7 @@ class TrainingMonitor:
             if name == LOSS:
                 self._line_loss += added
         self._rate = stats.learning_rate
-        self._line_tokens += stats.source_tokens + stats.target_tokens
+        self._line_tokens += stats.tokens
         every = _LIVE_LINE_EVERY_SECONDS if self._live else _PLAIN_LINE_EVERY_SECONDS
         if self._processes.is_main and time.monotonic() - self._line_start >= every:
             self._show(step)
@@ -114,15 +113,15 @@ class TrainingMonitor:
             for name, sums in self._sums.items()
         }
 
-    def validated(self, step: int, loss: float) -> None:
-        """Log and show the loss of a validation, in nats per subword."""
-        self._write(step, {"validation_loss": loss, "validation_perplexity": _exp(loss)})
+    def validated(self, step: int, row: Mapping[str, float]) -> None:
+        """Log and show the values of a validation."""
+        self._write(step, row)
         start = "\r\x1b[K" if self._live else ""
-        line = f"step {step:,}  validation loss {loss:.3f}  perplexity {_exp(loss):,.2f}"
-        self._say(f"{start}{line}\n")
+        values = "  ".join(f"{name.replace('_', ' ')} {v:,.3f}" for name, v in row.items())
+        self._say(f"{start}step {step:,}  {values}\n")
         self._clear_line()
 
-    def _write(self, step: int, values: dict[str, float]) -> None:
+    def _write(self, step: int, values: Mapping[str, float]) -> None:
         if self._log is not None:
             self._log.write({"step": step, **values})
 
@@ -133,10 +132,11 @@ class TrainingMonitor:
         tokens = self._line_tokens * self._processes.size
         left = (now - self._start) / (step - self._first) * (self._steps - step)
         gib = peak_memory_bytes(self._processes.device) / 2**30
+        shown = f"  perplexity {perplexity(total / weight):,.2f}" if self._shows_perplexity else ""
         line = (
-            f"step {step:,}/{self._steps:,}  {step / self._steps:4.0%}  loss {total / weight:.3f}  "
-            f"perplexity {_exp(total / weight):,.2f}  "
-            f"{tokens / (now - self._line_start):,.0f} tokens/s  {gib:.1f} GiB  {clock(left)} left"
+            f"step {step:,}/{self._steps:,}  {step / self._steps:4.0%}  loss {total / weight:.3f}"
+            f"{shown}  {tokens / (now - self._line_start):,.0f} tokens/s  {gib:.1f} GiB  "
+            f"{clock(left)} left"
         )
         self._say(f"\r\x1b[K{line}" if self._live else line + "\n")
 
@@ -146,6 +146,6 @@ class TrainingMonitor:
             self.to.flush()
 
 
-def _exp(loss: float) -> float:
+def perplexity(loss: float) -> float:
     """Return the perplexity; infinite where it is too large for a float."""
     return math.exp(loss) if loss < 700 else math.inf

@@ -6,17 +6,16 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from itertools import islice
 from multiprocessing import resource_tracker
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import torch
 from torch.utils.data import DataLoader
 
-from wikisum.models.data.batches import SplitReader
-from wikisum.models.data.flat_batch import FlatBatch, flatten_batch
-from wikisum.models.network.packing import Batch
 from wikisum.ranker.data.ragged import Ints
+from wikisum.ranker.training.flat_batch import FlatBatch, TrainingBatch, flatten_batch
 
 BATCHES_AHEAD = 4  # per worker
+B = TypeVar("B", bound=TrainingBatch, covariant=True)
 
 
 class Planned(Protocol):
@@ -26,16 +25,22 @@ class Planned(Protocol):
     def batches(self) -> list[tuple[int, Ints]]: ...
 
 
+class BatchReader(Protocol[B]):
+    """What makes the batch of some examples."""
+
+    def batch(self, numbers: Ints) -> B: ...
+
+
 P = TypeVar("P", bound=Planned)
 
 
-class Loader:
+class Loader(Generic[B]):
     """Loads the batches of this process; its workers keep only what they have read."""
 
-    def __init__(self, reader: SplitReader, workers: int, device: torch.device) -> None:
+    def __init__(self, reader: BatchReader[B], workers: int, device: torch.device) -> None:
         self._reader, self._workers, self._pin = reader, workers, device.type == "cuda"
 
-    def __getitem__(self, examples: Ints) -> Batch | FlatBatch | Exception:
+    def __getitem__(self, examples: Ints) -> B | FlatBatch | Exception:
         """Return a batch, or the error in its data, whose message a worker would lose."""
         try:
             batch = self._reader.batch(examples)
@@ -43,9 +48,9 @@ class Loader:
         except (ValueError, OSError) as error:
             return error
 
-    def load(self, wanted: Iterator[Ints]) -> Generator[Batch, None, None]:
+    def load(self, wanted: Iterator[Ints]) -> Generator[B, None, None]:
         """Yield the batches of these examples, in order; closing the generator ends the workers."""
-        loader: DataLoader[Batch | FlatBatch | Exception] = DataLoader(
+        loader: DataLoader[B | FlatBatch | Exception] = DataLoader(
             self,  # type: ignore[arg-type]
             sampler=_Once(wanted),
             batch_size=None,
@@ -62,12 +67,12 @@ class Loader:
             for batch in batches:
                 if isinstance(batch, Exception):
                     raise batch
-                yield batch.unflatten() if isinstance(batch, FlatBatch) else batch
+                yield batch.unflatten() if isinstance(batch, FlatBatch) else batch  # type: ignore[misc]
         finally:
             if self._workers:
                 batches._shutdown_workers()  # type: ignore[attr-defined]
 
-    def load_updates(self, planned: Iterator[P]) -> Generator[tuple[P, list[Batch]], None, None]:
+    def load_updates(self, planned: Iterator[P]) -> Generator[tuple[P, list[B]], None, None]:
         """Yield each update with its batches, which are loaded ahead across updates."""
         ahead: deque[P] = deque()  # updates whose batches have been asked for
 

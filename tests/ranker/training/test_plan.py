@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikisum.models.data import plan
-from wikisum.models.data.plan import (
+from wikisum.models.settings.run import TrainSettings
+from wikisum.ranker.training import plan
+from wikisum.ranker.training.distributed import ProcessGroup
+from wikisum.ranker.training.plan import (
     Cursor,
     Lengths,
     batches_from,
@@ -15,9 +17,7 @@ from wikisum.models.data.plan import (
     sequential_batches,
     token_batches,
 )
-from wikisum.models.distributed import ProcessGroup
-from wikisum.models.settings.run import TrainSettings
-from wikisum.models.training.updates import updates
+from wikisum.ranker.training.updates import updates
 
 
 @pytest.fixture
@@ -30,14 +30,14 @@ def lengths(monkeypatch):
 
 
 def test_every_example_comes_once_an_epoch(lengths):
-    batches = epoch_batches(lengths, 400, seed=1, epoch=0)
+    batches = list(epoch_batches(lengths, 400, seed=1, epoch=0))
     assert sorted(np.concatenate(batches).tolist()) == list(range(len(lengths.source)))
     assert all(len(b) * lengths.source[b].max() <= 400 for b in batches)
 
 
 def test_seed_and_epoch_decide_the_order(lengths):
     def order(seed, epoch):
-        return np.concatenate(epoch_batches(lengths, 400, seed, epoch)).tolist()
+        return np.concatenate(list(epoch_batches(lengths, 400, seed, epoch))).tolist()
 
     assert order(1, 0) == order(1, 0)
     assert order(1, 0) != order(2, 0)
@@ -45,7 +45,7 @@ def test_seed_and_epoch_decide_the_order(lengths):
 
 
 def test_epochs_follow_each_other(lengths):
-    first, second = (epoch_batches(lengths, 400, 1, epoch) for epoch in range(2))
+    first, second = (list(epoch_batches(lengths, 400, 1, epoch)) for epoch in range(2))
     found = islice(batches_from(lengths, 400, 1, Cursor()), len(first) + len(second))
     places, batches = zip(*found, strict=True)
     for batch, expected in zip(batches, [*first, *second], strict=True):
@@ -54,7 +54,7 @@ def test_epochs_follow_each_other(lengths):
 
 
 def test_batches_are_of_like_lengths_and_come_in_no_order_of_length(lengths):
-    batches = epoch_batches(lengths, 400, seed=1, epoch=0)
+    batches = list(epoch_batches(lengths, 400, seed=1, epoch=0))
     longest = np.array([lengths.source[batch].max() for batch in batches])
     sizes = np.array([len(batch) for batch in batches])
     padding = 1 - lengths.source.sum() / (sizes * longest).sum()
@@ -66,7 +66,7 @@ def test_batches_are_of_like_lengths_and_come_in_no_order_of_length(lengths):
 
 def test_long_leads_keep_to_the_budget_too(lengths):
     long = lengths._replace(target=lengths.target * 20)
-    for batch in epoch_batches(long, 400, seed=1, epoch=0):
+    for batch in list(epoch_batches(long, 400, seed=1, epoch=0)):
         assert len(batch) == 1 or len(batch) * long.target[batch].max() <= 400
 
 
@@ -119,7 +119,7 @@ def test_any_number_of_processes_takes_the_same_updates(lengths, size):
 
 def test_each_of_two_processes_reads_its_own_row_groups(lengths):
     ends = np.cumsum(lengths.group_rows)
-    batches = epoch_batches(lengths, 400, 1, 0)
+    batches = list(epoch_batches(lengths, 400, 1, 0))
     lanes = pools_of(lengths.group_rows.tolist(), 1, 0)
     lane_of_group = {g: i for i, lane in enumerate(lanes) for pool in lane for g in pool}
     assert sorted(lane_of_group) == list(range(len(ends)))

@@ -7,6 +7,7 @@ their workers, each reads only its own row groups; the order is the same for any
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -77,23 +78,25 @@ def _examples_of(lengths: Lengths, groups: Sequence[int]) -> Ints:
     return np.concatenate([np.arange(starts[g], ends[g]) for g in groups])
 
 
-def epoch_batches(lengths: Lengths, batch_tokens: int, seed: int, epoch: int) -> list[Ints]:
-    """Return the batches of an epoch in order, as indexes of examples; every example comes once."""
-    lanes: list[Iterator[Ints]] = []
-    for lane, pools in enumerate(pools_of(lengths.group_rows.tolist(), seed, epoch)):
-        batches: list[Ints] = []
+def epoch_batches(lengths: Lengths, batch_tokens: int, seed: int, epoch: int) -> Iterator[Ints]:
+    """Yield the batches of an epoch in order, as indexes of examples; every example comes once.
+
+    A pool is planned when its first batch is asked for.
+    """
+
+    def lane_batches(lane: int, pools: Sequence[Sequence[int]]) -> Iterator[Ints]:
         for number, pool in enumerate(pools):
             source = np.random.default_rng([seed, epoch, lane, number])
             shuffled = source.permutation(_examples_of(lengths, pool))
             cut = _by_length(lengths, shuffled, batch_tokens)
-            batches += [cut[i] for i in source.permutation(len(cut))]
-        lanes.append(iter(batches))
-    found = []
+            yield from (cut[i] for i in source.permutation(len(cut)))
+
+    pools = pools_of(lengths.group_rows.tolist(), seed, epoch)
+    lanes = [lane_batches(*item) for item in enumerate(pools)]
     while lanes:
         turn = [(lane, batch) for lane in lanes if (batch := next(lane, None)) is not None]
-        found += [batch for _, batch in turn]
+        yield from (batch for _, batch in turn)
         lanes = [lane for lane, _ in turn]
-    return found
 
 
 def sequential_batches(lengths: Lengths, batch_tokens: int) -> list[Ints]:
@@ -112,7 +115,7 @@ def batches_from(
     """Batches without end from `start` on, each with the cursor after it."""
     epoch, first = start
     while True:
-        batches = epoch_batches(lengths, batch_tokens, seed, epoch)
-        for number in range(first, len(batches)):
-            yield Cursor(epoch, number + 1), batches[number]
+        batches = enumerate(epoch_batches(lengths, batch_tokens, seed, epoch), 1)
+        for number, batch in islice(batches, first, None):
+            yield Cursor(epoch, number), batch
         epoch, first = epoch + 1, 0

@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from wikisum.models.data.batches import SplitReader
-from wikisum.models.data.loader import Loader
 from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.ranker.data.shards import split_shards
+from wikisum.ranker.training.loader import Loader
 
 CPU = torch.device("cpu")
 
@@ -66,7 +66,7 @@ import torch
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
 from wikisum.models.settings.run import SourceSettings
-from wikisum.models.data.loader import Loader
+from wikisum.ranker.training.loader import Loader
 from wikisum.ranker.data.shards import split_shards
 
 if __name__ == "__main__":

@@ -5,11 +5,16 @@ import re
 import pytest
 import torch
 
-from wikisum.models.distributed import ProcessGroup
-from wikisum.models.network.spec import Figure
-from wikisum.models.training import monitor as module
-from wikisum.models.training.monitor import StepStats, TrainingMonitor, peak_memory_bytes
 from wikisum.ranker.runs.training_log import read_log
+from wikisum.ranker.training import monitor as module
+from wikisum.ranker.training.distributed import ProcessGroup
+from wikisum.ranker.training.loss import Figure
+from wikisum.ranker.training.monitor import (
+    StepStats,
+    TrainingMonitor,
+    peak_memory_bytes,
+    perplexity,
+)
 
 CPU = torch.device("cpu")
 ALONE = ProcessGroup(0, 1, CPU)
@@ -53,13 +58,15 @@ def clock(monkeypatch):
 @pytest.fixture
 def make(tmp_path):
     def monitor(step=0, steps=10, to=None, processes=ALONE, pending=None):
-        return TrainingMonitor(tmp_path, step, steps, to or io.StringIO(), processes, pending or {})
+        return TrainingMonitor(
+            tmp_path, step, steps, to or io.StringIO(), processes, pending or {}, True
+        )
 
     return monitor
 
 
-def stats(loss, weight, rate=0.5, source=30, target=10, **figures):
-    return StepStats({"loss": Figure(loss, weight), **figures}, source, target, rate)
+def stats(loss, weight, rate=0.5, **figures):
+    return StepStats({"loss": Figure(loss, weight), **figures}, 40, rate)
 
 
 def test_a_row_is_the_mean_over_its_weights(make, tmp_path):
@@ -156,11 +163,11 @@ def test_a_file_gets_no_empty_line_at_the_end(make, clock):
 @pytest.mark.parametrize(("to", "start"), [(io.StringIO(), ""), (Terminal(), "\r\x1b[K")])
 def test_a_validation_is_logged_and_shown(to, start, make, tmp_path):
     with make(to=to) as monitor:
-        monitor.validated(1200, 2.0)
+        monitor.validated(1200, {"validation_loss": 2.0, "recall": 0.25})
         told = to.getvalue()
-    assert told == f"{start}step 1,200  validation loss 2.000  perplexity 7.39\n"
+    assert told == f"{start}step 1,200  validation loss 2.000  recall 0.250\n"
     (row,) = read_log(tmp_path)
-    assert row == {"step": 1200, "validation_loss": 2.0, "validation_perplexity": math.exp(2)}
+    assert row == {"step": 1200, "validation_loss": 2.0, "recall": 0.25}
 
 
 def test_time_of_a_validation_does_not_count_for_the_next_line(make, clock):
@@ -168,7 +175,7 @@ def test_time_of_a_validation_does_not_count_for_the_next_line(make, clock):
     with make(to=to) as monitor:
         monitor.add(1, stats(5.0, 1))
         clock.now += 100
-        monitor.validated(1, 1.0)
+        monitor.validated(1, {"validation_loss": 1.0})
         clock.now += 10
         monitor.add(2, stats(2.0, 1))
     last = to.getvalue().splitlines()[-1]
@@ -176,19 +183,15 @@ def test_time_of_a_validation_does_not_count_for_the_next_line(make, clock):
     assert " 4 tokens/s" in last
 
 
-def test_a_perplexity_too_large_for_a_float_is_infinite(make, tmp_path):
-    with make() as monitor:
-        monitor.validated(1, 699.0)
-        monitor.validated(2, 700.0)
-    found = [row["validation_perplexity"] for row in read_log(tmp_path)]
-    assert found == [math.exp(699), math.inf]
+def test_a_perplexity_too_large_for_a_float_is_infinite():
+    assert [perplexity(loss) for loss in (0.0, 699.0, 700.0)] == [1.0, math.exp(699), math.inf]
 
 
 def test_a_terminal_that_is_gone_does_not_end_the_run(make, clock, tmp_path):
     with make(to=Broken()) as monitor:
         clock.now += 10
         monitor.add(1, stats(1.0, 1))
-        monitor.validated(1, 1.0)
+        monitor.validated(1, {"validation_loss": 1.0})
     assert len(read_log(tmp_path)) == 1
 
 

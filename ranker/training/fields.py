@@ -41,3 +41,9 @@ def require_share(settings: Any, *names: str) -> None:
     for name in names:
         value = getattr(settings, name)
         require(0 <= value < 1, f"{flag(name)} must be at least 0 and below 1, not {value}")
+
+
+def require_choice(settings: Any, name: str, choices: Sequence[str]) -> None:
+    """Raise ValueError naming the flag of this field if its value is not among the choices."""
+    value = getattr(settings, name)
+    require(value in choices, f"{flag(name)} must be one of {', '.join(choices)}, not {value!r}")

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from wikisum.models.data.batches import collate
-from wikisum.models.data.flat_batch import flatten_batch
+from wikisum.ranker.training.flat_batch import flatten_batch
 
 
 def drawn_batch(with_graph):

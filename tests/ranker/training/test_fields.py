@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from wikisum.models.settings.fields import (
+from wikisum.ranker.training.fields import (
     flag,
     require,
     require_at_least_zero,

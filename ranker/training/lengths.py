@@ -3,21 +3,20 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 from zipfile import BadZipFile
 
 import numpy as np
 
-from wikisum.models.data.batches import SplitReader
-from wikisum.models.data.plan import Lengths
-from wikisum.models.distributed import ProcessGroup
-from wikisum.models.settings.run import ARTICLE
 from wikisum.ranker.runs.atomic import atomic_write
 from wikisum.ranker.runs.progress import ProgressLine
+from wikisum.ranker.training.distributed import ProcessGroup
+from wikisum.ranker.training.plan import Lengths
+from wikisum.ranker.training.reader import GroupReader
 
 
 def cached_lengths(
-    reader: SplitReader, cache: Path, processes: ProcessGroup, to: TextIO
+    reader: GroupReader[Any, Any], cache: Path, processes: ProcessGroup, to: TextIO
 ) -> Lengths:
     """Return the lengths of a split, from the file `cache` if it is up to date.
 
@@ -63,12 +62,10 @@ def _load(cache: Path, key: str) -> Lengths | None:
         return None
 
 
-def reader_key(reader: SplitReader) -> str:
+def reader_key(reader: GroupReader[Any, Any]) -> str:
     """Return a hash of the shards, as they are now, and of the settings that cut their examples."""
     shards = {group.shard.path: group.shard for group in reader.groups}.values()
     sizes = [shard.filesystem.get_file_info(shard.path).size for shard in shards]
     groups = [[group.shard.path, group.number, group.rows] for group in reader.groups]
-    about = [groups, sizes, reader.spec.name, list(vars(reader.source).values())]
-    if reader.source.target == ARTICLE and reader.vocab is not None:
-        about.append(hashlib.sha256(reader.vocab.serialized_model_proto()).hexdigest())
+    about = [groups, sizes, *reader.identity()]
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()

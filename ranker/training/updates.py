@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from wikisum.models.data.plan import Cursor, Lengths, batches_from
-from wikisum.models.distributed import ProcessGroup
-from wikisum.models.settings.run import TrainSettings
 from wikisum.ranker.data.ragged import Ints
+from wikisum.ranker.training.distributed import ProcessGroup
+from wikisum.ranker.training.plan import Cursor, Lengths, batches_from
+from wikisum.ranker.training.settings import LoopSettings
 
 
 class Update(NamedTuple):
@@ -21,7 +21,7 @@ class Update(NamedTuple):
 
 
 def updates(
-    lengths: Lengths, settings: TrainSettings, start: Cursor, step: int, processes: ProcessGroup
+    lengths: Lengths, settings: LoopSettings, start: Cursor, step: int, processes: ProcessGroup
 ) -> Iterator[Update]:
     """Yield the updates after `step`, without end, as this process takes part in them.
 

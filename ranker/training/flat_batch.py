@@ -5,19 +5,41 @@ twenty of a batch took ten times as long as making them.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, Self
 
 import torch
 from torch import Tensor
 
-from wikisum.models.network.packing import Batch, Source
 
-_OWN = len(Batch._fields) - 1  # tensors of a batch besides its source's
+class TrainingBatch(Protocol):
+    """What training needs to know of a batch, whatever it holds."""
+
+    @property
+    def source_tokens(self) -> int:
+        """The number of real tokens that are read."""
+
+    @property
+    def labels(self) -> int:
+        """The number of labels that are predicted."""
+
+    def describe(self) -> str:
+        """Return the size of the batch in words, for messages."""
+
+    def tensors(self) -> list[Tensor]:
+        """Return all tensors as a list, which `of` turns back into a batch."""
+
+    @classmethod
+    def of(cls, tensors: Sequence[Tensor]) -> Self:
+        """Return the batch with these tensors."""
+
+    def to(self, device: torch.device) -> Self:
+        """Return a copy on a device."""
 
 
 class FlatBatch(NamedTuple):
     """The tensors of a batch, concatenated by type, with the shapes to split them again."""
 
+    kind: type[TrainingBatch]
     flat: tuple[Tensor, ...]
     shapes: list[tuple[int, ...]]  # in the order of the batch's tensors
     types: list[int]  # of each tensor: which of `flat` it is in
@@ -26,7 +48,7 @@ class FlatBatch(NamedTuple):
         """Return a copy in pinned memory, from which a GPU copies without waiting."""
         return self._replace(flat=tuple(t.pin_memory() for t in self.flat))
 
-    def unflatten(self) -> Batch:
+    def unflatten(self) -> TrainingBatch:
         """Return the batch; its tensors are views of the flat ones."""
         ends = [0] * len(self.flat)
         tensors = []
@@ -34,14 +56,13 @@ class FlatBatch(NamedTuple):
             size = int(torch.Size(shape).numel())
             start, ends[number] = ends[number], ends[number] + size
             tensors.append(self.flat[number][start : ends[number]].view(shape))
-        return Batch(Source.of(tensors[_OWN:]), *tensors[:_OWN])
+        return self.kind.of(tensors)
 
 
-def flatten_batch(batch: Batch) -> FlatBatch:
+def flatten_batch(batch: TrainingBatch) -> FlatBatch:
     """Return the batch as flat tensors."""
-    tensors: Sequence[Tensor] = [*batch[1:], *batch.source.tensors()]
+    tensors = batch.tensors()
     kinds = list(dict.fromkeys(t.dtype for t in tensors))
     flat = tuple(torch.cat([t.flatten() for t in tensors if t.dtype == kind]) for kind in kinds)
-    return FlatBatch(
-        flat, [tuple(t.shape) for t in tensors], [kinds.index(t.dtype) for t in tensors]
-    )
+    types = [kinds.index(t.dtype) for t in tensors]
+    return FlatBatch(type(batch), flat, [tuple(t.shape) for t in tensors], types)

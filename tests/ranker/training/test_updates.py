@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from wikisum.models.data.plan import Cursor, Lengths, batches_from
-from wikisum.models.distributed import ProcessGroup
 from wikisum.models.settings.run import TrainSettings
-from wikisum.models.training.updates import updates
+from wikisum.ranker.training.distributed import ProcessGroup
+from wikisum.ranker.training.plan import Cursor, Lengths, batches_from
+from wikisum.ranker.training.updates import updates
 
 CPU = torch.device("cpu")
 

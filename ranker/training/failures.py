@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from torch import distributed
 
-from wikisum.models.network.packing import Batch
-from wikisum.models.settings.run import TrainSettings
+from wikisum.ranker.training.flat_batch import TrainingBatch
 
 _OUT_OF_MEMORY = re.compile("out of memory|allocate memory", re.IGNORECASE)
 
@@ -22,7 +21,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 @contextlib.contextmanager
-def explain_out_of_memory(step: int, batch: Batch, settings: TrainSettings) -> Iterator[None]:
+def explain_out_of_memory(step: int, batch: TrainingBatch, batch_tokens: int) -> Iterator[None]:
     """Raise TrainingFailed with the size of the batch if memory runs out.
 
     The run ends: if one process skipped a batch, the others would wait for it forever.
@@ -32,12 +31,9 @@ def explain_out_of_memory(step: int, batch: Batch, settings: TrainSettings) -> I
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
-        examples, target = batch.target_BS.shape
         raise TrainingFailed(
-            f"step {step}: out of memory on a batch of {examples} examples, "
-            f"{batch.source.id_N.numel():,} source tokens, {target} target tokens each: lower "
-            f"--batch-tokens (now {settings.batch_tokens:,}) and raise --update-batches, or lower "
-            "--source-tokens or --lead-tokens"
+            f"step {step}: out of memory on a batch of {batch.describe()}: lower --batch-tokens "
+            f"(now {batch_tokens:,}) and raise --update-batches, or read fewer tokens per example"
         ) from error
 
 

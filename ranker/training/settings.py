@@ -1,0 +1,49 @@
+"""What every training run can set, whatever it trains; the command line makes flags of the fields.
+
+Knows no torch.
+"""
+
+from dataclasses import dataclass
+
+from wikisum.ranker.training.fields import (
+    require,
+    require_at_least_zero,
+    require_choice,
+    require_positive,
+    setting,
+)
+
+PRECISIONS = ("auto", "bf16", "fp32")
+
+
+@dataclass(frozen=True)
+class LoopSettings:
+    """Settings of the training loop.
+
+    An update sums the gradients of `update_batches` batches over all processes (None: one per
+    process). A batch holds at most `batch_tokens` subwords, counting padding.
+    """
+
+    steps: int = setting(500_000, "number of updates")
+    batch_tokens: int = setting(32_768, "maximum subwords per batch, padding included")
+    update_batches: int | None = setting(
+        None, "batches per update over all processes (default: one per process)"
+    )
+    clip: float = setting(0.0, "clip gradients to this norm (0 disables clipping)")
+    validate_every: int = setting(5_000, "validate and save a checkpoint every N updates")
+    patience: int = setting(
+        0, "stop after N validations in a row without a lower loss (0: never stop early)"
+    )
+    log_every: int = setting(100, "write a row to log.jsonl every N updates")
+    precision: str = setting("auto", "auto (bf16 on a GPU), bf16 or fp32", PRECISIONS)
+    loader_workers: int = setting(2, "number of processes that prepare batches")
+    seed: int = setting(0, "seed of initial weights, order of examples and dropout")
+
+    def __post_init__(self) -> None:
+        require_positive(self, "steps", "batch_tokens", "validate_every", "log_every")
+        require_at_least_zero(self, "clip", "loader_workers", "seed", "patience")
+        require(
+            self.update_batches is None or self.update_batches > 0,
+            f"--update-batches must be over 0, not {self.update_batches}",
+        )
+        require_choice(self, "precision", PRECISIONS)
