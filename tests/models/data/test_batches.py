@@ -5,12 +5,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from wikisum.models.data import batches
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.ranker.data.shards import split_shards
 from wikisum.ranker.data.vocab import END_OF_TITLE, UNKNOWN
+from wikisum.ranker.training import reader as reader_module
 
 HT = HierarchicalSettings()
 SOURCE = SourceSettings(source_tokens=150, max_paragraphs=4, lead_tokens=20)
@@ -86,8 +86,8 @@ def test_a_reader_travels_without_what_it_has_read(reader):
 
 def test_what_is_kept_in_memory_has_a_bound(topics, tmp_path, monkeypatch):
     """However small the last row group of a shard is."""
-    monkeypatch.setattr(batches, "LANES", 1)
-    monkeypatch.setattr(batches, "POOL_ROWS", 20)
+    monkeypatch.setattr(reader_module, "LANES", 1)
+    monkeypatch.setattr(reader_module, "POOL_ROWS", 20)
     table = pq.read_table(topics / "examples" / "train-00000-of-00001.parquet").slice(0, 101)
     pq.write_table(table, tmp_path / "train-00000-of-00001.parquet", row_group_size=10)
     reader = SplitReader(split_shards(str(tmp_path), "train"), HT, SOURCE)
