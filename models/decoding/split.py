@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wikisum.models.data.batches import SplitReader
-from wikisum.ranker.training.lengths import reader_key
-from wikisum.ranker.training.plan import token_batches
 from wikisum.models.decoding.summarize import (
     Summarizer,
     SummaryResult,
@@ -26,6 +24,8 @@ from wikisum.models.settings.run import ARTICLE
 from wikisum.models.targets import Heading, heading_ids
 from wikisum.ranker.data.ragged import Ints
 from wikisum.ranker.data.shards import read_group
+from wikisum.ranker.training.lengths import reader_key
+from wikisum.ranker.training.plan import token_batches
 
 OWN_HEADINGS = "own"
 CHUNK_ROWS = 64  # examples that are sorted by length together, and written together

@@ -38,8 +38,6 @@ from wikisum.ranker.data.ragged import Ints
 from wikisum.ranker.data.vocab import PAD
 from wikisum.ranker.rank import rank
 from wikisum.ranker.runs.checkpoints import device_of, load_vocab
-from wikisum.ranker.training.lengths import reader_key
-from wikisum.ranker.training.plan import token_batches
 
 COMMAS = (",", "▁,")
 

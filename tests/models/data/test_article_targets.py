@@ -7,12 +7,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from wikisum.models.data.batches import SplitReader
-from wikisum.ranker.training.lengths import reader_key
 from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.models.targets import split_article
 from wikisum.ranker.data.shards import find_vocab, split_shards
 from wikisum.ranker.data.vocab import load_model
+from wikisum.ranker.training.lengths import reader_key
 
 WHOLE = SourceSettings(source_tokens=100, target="article", article_tokens=200)
 
