@@ -4,8 +4,8 @@ import socket
 import pytest
 import torch
 
-from wikisum.models import distributed
-from wikisum.models.distributed import ProcessGroup, join_processes, leave_processes
+from wikisum.ranker.training import distributed
+from wikisum.ranker.training.distributed import ProcessGroup, join_processes, leave_processes
 
 CPU = torch.device("cpu")
 
