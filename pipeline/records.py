@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-FORMAT_VERSION = "2"
+FORMAT_VERSION = "3"
 SPLITS = ("train", "validation", "test")
 # Where a wanted URL comes from: `original` is of the original WikiSum files, whose lists mix
-# citations and search results, or of another corpus that was imported.
+# citations and search results.
 SOURCES = ("citation", "original", "search")
 
 
@@ -36,7 +36,8 @@ class Section(NamedTuple):
 class Article(NamedTuple):
     """One Wikipedia article; `citations` are canonical URLs in article order.
 
-    Those of the original WikiSum files are all its URLs, cited and searched.
+    Those of the original WikiSum files are all its URLs, cited and searched. `unknown_templates`
+    names the templates inside its sentences of which only a guess is shown, or nothing.
     """
 
     id: str
@@ -46,6 +47,8 @@ class Article(NamedTuple):
     sections: list[Section]
     citations: list[str]
     split: str
+    categories: list[str] = []  # noqa: RUF012
+    unknown_templates: list[str] = []  # noqa: RUF012
 
 
 class WantedUrl(NamedTuple):
@@ -179,14 +182,15 @@ class Example(NamedTuple):
     title_ids: list[int] | None = None
     lead_ids: list[int] | None = None
     paragraph_ids: list[list[int]] | None = None
+    categories: list[str] = []  # noqa: RUF012
 
 
 class Graphs(NamedTuple):
     """The graphs of the example `id`, until they are added to it."""
 
     id: str
-    similarity_graph: dict[str, list[Any]] | None
-    discourse_graph: dict[str, list[Any]] | None
+    similarity_graph: dict[str, list[Any]]
+    discourse_graph: dict[str, list[Any]]
 
 
 class Sizes(NamedTuple):
@@ -219,6 +223,8 @@ ARTICLE = pa.schema(
         "sections": _SECTIONS,
         "citations": _list(pa.string()),
         "split": pa.string(),
+        "categories": _list(pa.string()),
+        "unknown_templates": _list(pa.string()),
     }
 )
 WANTED = pa.schema(
@@ -319,6 +325,7 @@ EXAMPLE = pa.schema(
         "title_ids": _list(pa.uint16()),
         "lead_ids": _list(pa.uint16()),
         "paragraph_ids": _list(_list(pa.uint16())),
+        "categories": _list(pa.string()),
     }
 )
 GRAPHS = pa.schema({"id": pa.string(), "similarity_graph": _GRAPH, "discourse_graph": _GRAPH})

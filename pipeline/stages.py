@@ -9,7 +9,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from wikisum.pipeline.articles.stage import READ_ARTICLES, read_articles
-from wikisum.pipeline.corpora.stage import IMPORT
+from wikisum.pipeline.articles.templates import (
+    READ_TEMPLATES,
+    STORE_TEMPLATES,
+    read_templates,
+    templates_of,
+)
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.stage import Output, Stage
@@ -65,7 +70,7 @@ class Build:
     @property
     def pages(self) -> list[StageResult]:
         """The results of the stages so far that look for wanted pages."""
-        before = (READ_ARTICLES.name, WANT.name)
+        before = [s.name for s in (READ_TEMPLATES, STORE_TEMPLATES, READ_ARTICLES, WANT)]
         return [result for name, result in self.results.items() if name not in before]
 
 
@@ -81,7 +86,10 @@ class Step(NamedTuple):
 
 
 def _articles(b: Build) -> list[StageResult]:
-    return [read_articles(b.job, b.settings, b.inputs.dump, b.inputs.titles, b.inputs.urls)]
+    found = read_templates(b.job, b.settings.articles, b.inputs.dump)
+    templates = templates_of(b.job, found)
+    i = b.inputs
+    return [*found, read_articles(b.job, b.settings, i.dump, i.titles, i.urls, templates)]
 
 
 def _wanted(b: Build) -> list[StageResult]:
@@ -129,13 +137,8 @@ def _tokenize(b: Build) -> list[StageResult]:
     return [encode_subwords(b.job, b.settings, b.result(LINK), b.result(VOCAB))]
 
 
-def _import(b: Build) -> list[StageResult]:
-    return []  # a build replaces what `wikisum import` made in its folder
-
-
 STEPS = (
-    Step((IMPORT,), _import),
-    Step((READ_ARTICLES,), _articles),
+    Step((READ_TEMPLATES, STORE_TEMPLATES, READ_ARTICLES), _articles),
     Step((QUERIES, CANDIDATES, RESULTS)),
     Step((WANT,), _wanted),
     Step((LOOK_UP, FOLLOW, LOCATE), _locate),

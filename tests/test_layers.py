@@ -36,7 +36,7 @@ FLOORS = {
         {"options"},
         {"engine"},
         {"remote"},
-        {"articles", "corpora", "wanted", "examples"},
+        {"articles", "wanted", "examples"},
         {"pages"},
         {"live", "locate", "search"},
         {"stages"},

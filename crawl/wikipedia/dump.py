@@ -4,6 +4,7 @@ Memory stays flat for any input: see the limits below, each of which costs a pag
 the file and is reported as a BadArticle.
 """
 
+import contextlib
 import io
 import re
 from collections.abc import Callable, Iterator
@@ -18,12 +19,14 @@ from wikisum.crawl.wikipedia.compressed import (
     StreamReader,
     compression_of,
 )
+from wikisum.crawl.wikipedia.site import Site, site_of
 
 MAX_ARTICLE_CHARS = 10_000_000
 MAX_TAG_BYTES = 1 << 20  # of a tag or comment, which expat holds whole
 MAX_DEPTH = 100
 MAX_INDEX_LINE_BYTES = 1 << 12
-_FIELDS = frozenset(("title", "ns", "text"))
+MAX_HEAD_BYTES = 1 << 16
+_FIELDS = frozenset(("title", "ns", "text", "namespace"))
 _NAMESPACE = re.compile(r"-?[0-9]{1,9}")
 _OFFSET = re.compile(rb"[0-9]{1,18}")
 _PAGE_END = b"</page>"
@@ -89,6 +92,8 @@ class _PageParser:
         self.pages: list[Page | BadArticle] = []
         self.has_root = False
         self.language: str | None = None
+        self.namespaces: dict[int, str] = {}
+        self._namespace_key = ""
         self._begin(0)
 
     def _begin(self, start: int) -> None:
@@ -138,6 +143,8 @@ class _PageParser:
             self._offset = self.byte_offset
         elif name == "redirect":
             self._fields["redirect"] = attributes.get("title", "")
+        elif name == "namespace":
+            self._namespace_key = attributes.get("key", "")
 
     def _text(self, text: str) -> None:
         if self.is_over or not self._path or self._path[-1] not in _FIELDS:
@@ -155,6 +162,8 @@ class _PageParser:
         if name in _FIELDS:
             self._fields[name] = "".join(self._kept)
             self._kept = []
+            if name == "namespace" and _NAMESPACE.fullmatch(self._namespace_key):
+                self.namespaces[int(self._namespace_key)] = self._fields[name]
         elif name == "page":
             if not self.is_over:
                 self.pages.append(self._page())
@@ -314,24 +323,6 @@ def next_stream(raw: BinaryIO, start: int) -> int | None:
     return None
 
 
-def _fragment(xml: bytes, offset: int, fault: str | None) -> Iterator[Page | BadArticle]:
-    """The pages of one stream: the head with the site's data, some pages, or the closing tag."""
-    begin = xml.find(b"<page>")
-    if begin < 0:
-        if fault:
-            yield BadArticle("truncated_file", fault, offset)
-        return
-    body = xml[begin:]
-    close = body.rfind(b"</page>")
-    body = body[: close + len(b"</page>")] if close >= 0 else body
-    parser = _PageParser(offset)
-    blocks = iter([b"<fragment>", body, b"" if fault else b"</fragment>"])
-    for page in _parse(parser, blocks, lambda: fault):
-        if isinstance(page, BadArticle):
-            page.offset = offset
-        yield page
-
-
 def index_offsets(index: BinaryIO) -> list[int]:
     """Return the distinct offsets of a multistream index (`offset:id:title` lines), in order.
 
@@ -367,11 +358,15 @@ def _stream_starts(raw: BinaryIO, offset: int) -> Iterator[int]:
         offset += len(block)
 
 
-def dump_language(xml: BinaryIO) -> str | None:
-    """Return the `xml:lang` of a dump's root, or None."""
+def dump_site(xml: BinaryIO) -> Site | None:
+    """Return the site that the head of a dump declares, or None without a language.
+
+    The head is the root element, with the language, and `siteinfo`, with the namespaces.
+    """
     parser = _PageParser(None)
-    try:
-        parser.feed(xml.read(4096))
-    except (expat.ExpatError, BadArticle):
-        return None
-    return parser.language
+    head = b""
+    while len(head) < MAX_HEAD_BYTES and b"<page" not in head and (block := xml.read(4096)):
+        head += block
+    with contextlib.suppress(expat.ExpatError, BadArticle):
+        parser.feed(head.partition(b"<page")[0])
+    return site_of(parser.language, parser.namespaces) if parser.language else None

@@ -1,6 +1,6 @@
 """Dump -> `articles/`: every part of the dump is read, parsed and written by one worker."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote
@@ -15,8 +15,14 @@ from wikisum.crawl.wikipedia.dump import (
     read_pages,
     read_streams,
 )
+from wikisum.crawl.wikipedia.site import Site
 from wikisum.crawl.wikipedia.wikitext import parse_article
-from wikisum.pipeline.articles.shard import is_full, is_selected, write_article
+from wikisum.pipeline.articles.shard import (
+    in_category,
+    is_full,
+    is_selected,
+    write_article,
+)
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
@@ -83,7 +89,8 @@ def _ranges(file: InputFile, index: InputFile | None) -> list[DumpRange]:
     ]
 
 
-def _read(part: DumpRange) -> Iterator[Page | BadArticle]:
+def read_range(part: DumpRange) -> Iterator[Page | BadArticle]:
+    """Yield the pages in a range of a dump file, and what is wrong with it."""
     with files.open_input(part.path) as raw:
         if part.start is None:
             yield from read_pages(open_dump(raw))
@@ -97,17 +104,18 @@ class ReadDump:
 
     writer: StageWriter
     settings: ArticleSettings
-    language: str
+    site: Site
+    templates: Callable[[], Mapping[str, str]] | None = None
 
     def __call__(self, index: int, ranges: list[DumpRange]) -> PartResult:
         with self.writer.part(index) as part:
             for source in ranges:
-                for page in _read(source):
+                for page in read_range(source):
                     if is_full(part, self.settings):
                         break
                     self._take(page, source.name, part)
                 part.ticker.add(work=source.work)
-        return part.result(language=self.language)
+        return part.result(language=self.site.language)
 
     def _take(self, page: Page | BadArticle, file: str, part: PartWriter) -> None:
         part.counts["pages_in"] += 1
@@ -129,6 +137,9 @@ class ReadDump:
                 detail=f"{page.title}: {error}",
             )
             return
+        if not in_category(article.categories, self.settings):
+            part.counts["skipped_not_selected"] += 1
+            return
         write_article(part, article, bad_urls, file)
 
     def _skip_reason(self, page: Page) -> str | None:
@@ -141,15 +152,18 @@ class ReadDump:
 
     def _article(self, page: Page) -> tuple[Article, list[tuple[str, str]]]:
         """The article of a page, and its unusable citations as (URL, reason)."""
-        parsed = parse_article(page.title, page.text)
+        templates = self.templates() if self.templates else None
+        parsed = parse_article(page.title, page.text, self.site, templates)
         title = normalize_title(page.title)
         article = Article(
             id=article_id(title),
             title=title,
-            url=f"https://{self.language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}",
+            url=f"https://{self.site.language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}",
             lead=parsed.lead,
             sections=[Section(*s) for s in parsed.sections],
             citations=parsed.citations,
+            categories=parsed.categories,
+            unknown_templates=sorted(parsed.unknown_templates),
             split=split_of(title, self.settings.fractions),
         )
         return article, parsed.bad_citations

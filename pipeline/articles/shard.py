@@ -1,5 +1,7 @@
 """What the readers of dumps and of original files share: which articles are taken, and writing."""
 
+import re
+from collections.abc import Iterable
 from functools import cache
 
 from wikisum.crawl.titles import normalize_title
@@ -19,6 +21,16 @@ def _titles(path: str) -> frozenset[str]:
 def is_selected(title: str, settings: ArticleSettings) -> bool:
     """Whether the settings take an article of that title."""
     return not settings.titles or normalize_title(title) in _titles(settings.titles)
+
+
+def in_category(categories: Iterable[str], settings: ArticleSettings) -> bool:
+    """Whether the settings take an article of these categories."""
+    return settings.category is None or matches(categories, settings.category)
+
+
+def matches(categories: Iterable[str], pattern: str) -> bool:
+    """Whether one of the categories contains the regular expression, in any case of letters."""
+    return any(re.search(pattern, category, re.IGNORECASE) for category in categories)
 
 
 def is_full(part: PartWriter, settings: ArticleSettings) -> bool:

@@ -3,10 +3,12 @@
 from dataclasses import asdict, replace
 from typing import Any
 
-from wikisum.crawl.wikipedia.dump import dump_language, open_dump
+from wikisum.crawl.wikipedia.dump import dump_site, open_dump
+from wikisum.crawl.wikipedia.site import ENGLISH, Site
 from wikisum.pipeline import reasons
 from wikisum.pipeline.articles.dump import ReadDump, is_index, plan_parts
 from wikisum.pipeline.articles.original import ReadWikisum, is_original, pair_files
+from wikisum.pipeline.articles.templates import Templates
 from wikisum.pipeline.articles.titles import missing_titles
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
@@ -47,15 +49,17 @@ READ_ARTICLES = Stage(
 )
 
 
-def language_of(dump: list[InputFile]) -> str:
-    """The language that the first dump file names, or English, that of the original files.
+def site_of_dump(dump: list[InputFile], language: str | None = None) -> Site:
+    """The wiki that the first dump file names, or the English one, that of the original files.
 
-    Raises ValueError if there is no dump.
+    A given `language` replaces the one that the file declares. Raises ValueError if there is no
+    dump.
     """
     for file in dump:
         if not is_index(file):
             with files.open_input(file.path) as raw:
-                return dump_language(open_dump(raw)) or "en"
+                site = dump_site(open_dump(raw)) or ENGLISH
+            return site._replace(language=language or site.language)
     raise ValueError("--articles names no dump, only an index")
 
 
@@ -65,8 +69,11 @@ def read_articles(
     dump: list[InputFile],
     titles: list[InputFile],
     urls: list[InputFile] | None = None,
+    templates: Templates | None = None,
 ) -> StageResult:
     """Dump files, or original files and the `urls` that belong to them, -> `articles/`.
+
+    `templates` are those of the dump (`read_templates`).
 
     Raises ValueError for flags that do not go together, JobFailed if no article was found.
     """
@@ -84,7 +91,13 @@ def read_articles(
     run = StageRun(
         READ_ARTICLES,
         key={
-            "settings": [articles.split, articles.limit],
+            "settings": [
+                articles.split,
+                articles.limit,
+                articles.category,
+                articles.dump_language,
+            ],
+            "templates": templates.key if templates else None,
             "inputs": files.identity([*dump, *urls, *titles]),
         },
         part_count=len(tasks),
@@ -100,7 +113,12 @@ def read_articles(
     do = (
         ReadWikisum(writer, articles)
         if is_of_original
-        else ReadDump(writer, articles, language_of(dump))
+        else ReadDump(
+            writer,
+            articles,
+            site_of_dump(dump, articles.dump_language),
+            templates.open if templates else None,
+        )
     )
     result = run_parts(job, run, tasks, do)
     if not result.counts.get("articles_out"):

@@ -42,7 +42,7 @@ def estimate(
 ) -> str:
     """Return the estimate, as a table or as JSON."""
     from wikisum.crawl.errors import BadAnswer
-    from wikisum.pipeline.articles.stage import language_of
+    from wikisum.pipeline.articles.stage import site_of_dump
     from wikisum.pipeline.build import with_language
     from wikisum.pipeline.errors import JobFailed
     from wikisum.pipeline.estimate import estimate as figures
@@ -58,7 +58,7 @@ def estimate(
         with_values(Assumptions(), values),
         with_values(Prices(), values),
     )
-    settings = with_language(settings, language_of(dump))
+    settings = with_language(settings, site_of_dump(dump, settings.articles.dump_language).language)
     max_articles = _max_articles(settings.articles.titles, settings.articles.limit)
     sample, keys = sample_articles(dump, urls, search_results, settings.articles)
     if not sample.articles:

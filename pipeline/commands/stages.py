@@ -21,13 +21,15 @@ from wikisum.pipeline.options import RemoteSettings
 def articles(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Read a dump into articles/."""
     from wikisum.pipeline.articles.stage import read_articles
+    from wikisum.pipeline.articles.templates import read_templates, templates_of
 
     settings = flags.build_settings(args)
     dump = flags.input_files("--articles", args.articles)
     titles = flags.input_file("--titles", settings.articles.titles)
     urls = flags.input_files("--urls", args.urls)
     with open_job(args, beam_flags) as job:
-        read_articles(job, settings, dump, titles, urls)
+        templates = templates_of(job, read_templates(job, settings.articles, dump))
+        read_articles(job, settings, dump, titles, urls, templates)
     return DONE
 
 

@@ -143,12 +143,11 @@ def test_names_and_prefixes_are_unique():
 
 def test_the_order_is_that_of_the_flow():
     assert [stage.name for stage in stages.stages()] == [
-        "import",
-        "articles", "queries", "candidates", "search", "wanted", "lookup", "follow", "locate",
-        "fetch", "scan", "live", "live-scan", "examples", "graphs", "vocab", "tokenize",
+        "templates", "template-store", "articles", "queries", "candidates", "search", "wanted",
+        "lookup", "follow", "locate", "fetch", "scan", "live", "live-scan", "examples", "graphs",
+        "vocab", "tokenize",
     ]  # fmt: skip
-    pages = [stage.name for stage in stages.page_stages()]
-    assert pages == ["import", "fetch", "scan", "live-scan"]
+    assert [stage.name for stage in stages.page_stages()] == ["fetch", "scan", "live-scan"]
 
 
 ERRORS = {

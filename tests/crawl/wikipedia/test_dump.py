@@ -15,7 +15,7 @@ from wikisum.crawl.wikipedia.dump import (
     MAX_TAG_BYTES,
     Page,
     bz2_stream_offsets,
-    dump_language,
+    dump_site,
     index_offsets,
     open_dump,
     read_pages,
@@ -50,7 +50,22 @@ def test_same_pages_however_packed(pack):
 def test_a_page_has_namespace_redirect_and_place():
     xml = b'<mediawiki><page><title>A</title><ns>4</ns><redirect title="B"/></page></mediawiki>'
     assert pages_of(xml) == [Page("A", 4, "B", "", 11)]
-    assert dump_language(open_dump(io.BytesIO(TWO))) == "en"
+
+
+def test_the_head_of_a_dump_names_language_and_namespaces():
+    head = (
+        '<mediawiki xml:lang="ast"><siteinfo><namespaces><namespace key="6">Ficheru</namespace>'
+        '<namespace key="14">Categoría</namespace><namespace key="x">No</namespace>'
+        '<namespace key="0" /></namespaces></siteinfo>'
+    )
+    site = dump_site(open_dump(io.BytesIO(f"{head}<page><title>A".encode())))
+    assert site.language == "ast"
+    assert "ficheru" in site.hidden
+    assert not {"", "no"} & set(site.hidden)
+    assert "categoría" in site.categories
+    assert dump_site(open_dump(io.BytesIO(TWO))).language == "en"
+    assert dump_site(open_dump(io.BytesIO(b"<mediawiki><page>"))) is None
+    assert dump_site(open_dump(io.BytesIO(b"no dump"))) is None
 
 
 @pytest.mark.parametrize(

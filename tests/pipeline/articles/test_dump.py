@@ -4,6 +4,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from tests.builders import dump, stage_writer
+from wikisum.crawl.wikipedia.site import ENGLISH
 from wikisum.pipeline.articles import dump as read_articles
 from wikisum.pipeline.articles.dump import ReadDump, plan_parts
 from wikisum.pipeline.articles.stage import READ_ARTICLES
@@ -32,7 +33,7 @@ def multistream(tmp_path):
 
 
 def titles_of(folder, parts) -> list[str]:
-    read = ReadDump(stage_writer(folder, READ_ARTICLES, len(parts)), ArticleSettings(), "en")
+    read = ReadDump(stage_writer(folder, READ_ARTICLES, len(parts)), ArticleSettings(), ENGLISH)
     for index, ranges in enumerate(parts):
         read(index, ranges)
     table = ds.dataset(sorted(map(str, (folder / "articles").iterdir()))).to_table()
