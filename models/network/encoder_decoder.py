@@ -5,9 +5,9 @@ hypotheses, C cached positions, V vocabulary.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -31,10 +31,12 @@ class EncoderDecoderSettings:
     heads: int = setting(8, "number of attention heads")
     decoder_layers: int = setting(6, "number of decoder layers")
     dropout: float = setting(0.1, "dropout on embeddings and on the output of each sublayer")
+    feedforward_dropout: bool = setting(True, "dropout inside the feed-forward layers")
     attention_dropout: float = setting(0.0, "dropout on attention weights")
     pre_norm: bool = setting(False, "normalize before each sublayer, not after it")
     bias: bool = setting(True, "biases in the projections of attention")
     output_bias: bool = setting(True, "a bias on the logits")
+    tie_output: bool = setting(True, "the logits use the table of embeddings")
     scale_embeddings: bool = setting(True, "multiply embeddings by the root of the width")
 
     def __post_init__(self) -> None:
@@ -47,15 +49,14 @@ class EncoderDecoderSettings:
 
 
 class Memory(NamedTuple):
-    """The encoded source: keys and values [B, H, L, D] of each decoder layer, and a mask."""
+    """The encoded source of so many examples, as each decoder layer keeps it."""
 
-    layers: list[KeysValues]
-    is_source_BL: Tensor
+    layers: list[Any]
+    examples: int
 
     def rows(self, index: Tensor) -> "Memory":
-        """Return the memory of some examples."""
-        layers = [(k.index_select(0, index), v.index_select(0, index)) for k, v in self.layers]
-        return Memory(layers, self.is_source_BL.index_select(0, index))
+        """Return the memory of some examples, whose numbers rise."""
+        return Memory([layer.rows(index) for layer in self.layers], len(index))
 
 
 class BeamState:
@@ -67,8 +68,8 @@ class BeamState:
 
     def __init__(self, memory: Memory, caches: list[KeysValues], beam: int) -> None:
         self.memory, self.caches = memory, caches
-        batch, device = memory.is_source_BL.shape[0], memory.is_source_BL.device
-        self.slot_BKS = torch.zeros((batch, beam, 0), dtype=torch.long, device=device)
+        shape = memory.examples, beam, 0
+        self.slot_BKS = torch.zeros(shape, dtype=torch.long, device=caches[0][0].device)
 
     def advance(self) -> tuple[int, Tensor]:
         """Begin a step; return its number and [B, K, C], which cached positions may be seen."""
@@ -94,27 +95,34 @@ class EncoderDecoder(SummaryModel):
     """Encoder-decoder with one table for source, target and output (section 3.2 of L&L 2019).
 
     `encoder` turns embedded tokens [N, W] and their Source into encoded tokens [N, W]; its layers
-    are in `encoder.layers`.
+    are in `encoder.layers`. `cross_attention` makes the attention to the source of a decoder layer.
     """
 
     encoder_norm: nn.Module
     decoder_norm: nn.Module
 
     def __init__(
-        self, settings: EncoderDecoderSettings, encoder: nn.Module, xavier_embeddings: bool = False
+        self,
+        settings: EncoderDecoderSettings,
+        encoder: nn.Module,
+        xavier_embeddings: bool = False,
+        cross_attention: Callable[[], nn.Module | None] = lambda: None,
     ) -> None:
         super().__init__()
         self.settings = settings
         self.embedding = nn.Embedding(settings.vocab_size, settings.width)
         self.scale = math.sqrt(settings.width) if settings.scale_embeddings else 1.0
         self.encoder = encoder
-        self.decoder = nn.ModuleList(DecoderLayer(settings) for _ in range(settings.decoder_layers))
+        self.decoder = nn.ModuleList(
+            DecoderLayer(settings, cross_attention()) for _ in range(settings.decoder_layers)
+        )
         self.dropout = nn.Dropout(settings.dropout)
         self.encoder_norm = _last_norm(settings)
         self.decoder_norm = _last_norm(settings)
         self.output_bias = (
             nn.Parameter(torch.zeros(settings.vocab_size)) if settings.output_bias else None
         )
+        self.output = None if settings.tie_output else _output_table(settings)
         self._initialize(xavier_embeddings)
 
     def _initialize(self, xavier_embeddings: bool) -> None:
@@ -135,7 +143,7 @@ class EncoderDecoder(SummaryModel):
         """Return the cross-entropy of the target labels, [1 - smoothing, rest evenly]."""
         x_YW = self.decode(batch.target_BS, self.encode(batch.source), batch.label_slot_Y)
         label_Y = batch.label_Y
-        sums = cross_entropy(x_YW, self.embedding.weight, self.output_bias, label_Y, smoothing)
+        sums = cross_entropy(x_YW, self.output_table, self.output_bias, label_Y, smoothing)
         return Loss(sums.smoothed, label_Y.numel(), sums.plain)
 
     def encode(self, source: Source) -> Memory:
@@ -150,7 +158,9 @@ class EncoderDecoder(SummaryModel):
     def remember(self, encoded_NW: Tensor, source: Source) -> Memory:
         """Return the memory of encoded tokens."""
         memory_BLW = pad(encoded_NW, source.slot_in_example_N, source.is_source_BL)
-        return Memory([layer.remember(memory_BLW) for layer in self._layers()], source.is_source_BL)
+        is_source_BL = source.is_source_BL
+        layers = [x.cross_attention.remember(memory_BLW, is_source_BL) for x in self._layers()]
+        return Memory(layers, len(is_source_BL))
 
     def decode(self, target_BS: Tensor, memory: Memory, slot_Y: Tensor | None = None) -> Tensor:
         """Return decoder outputs [Y, W] for some target positions, from which logits are made.
@@ -159,8 +169,8 @@ class EncoderDecoder(SummaryModel):
         must be among them. Without it, the output is [B, S, W] for all positions.
         """
         x_YW, slots = self._positioned(target_BS, slot_Y)
-        for layer, keys_values in zip(self._layers(), memory.layers, strict=True):
-            x_YW = layer(x_YW, slots, keys_values, memory.is_source_BL)
+        for layer, layer_memory in zip(self._layers(), memory.layers, strict=True):
+            x_YW = layer(x_YW, slots, layer_memory)
         decoded_YW: Tensor = self.decoder_norm(x_YW)
         return decoded_YW if slot_Y is not None else decoded_YW.view(*target_BS.shape, -1)
 
@@ -168,13 +178,13 @@ class EncoderDecoder(SummaryModel):
         """Return the log-probability of each target label, [Y]."""
         decoded_YW = self.decode(batch.target_BS, memory, batch.label_slot_Y)
         return label_log_probabilities(
-            decoded_YW, self.embedding.weight, self.output_bias, batch.label_Y
+            decoded_YW, self.output_table, self.output_bias, batch.label_Y
         )
 
     def start(self, memory: Memory, beam: int, max_steps: int) -> BeamState:
         """Return the state before the first step, with room for `max_steps` steps."""
-        heads, batch = self.settings.heads, memory.is_source_BL.shape[0]
-        shape = batch, heads, max_steps * beam, self.settings.width // heads
+        heads = self.settings.heads
+        shape = memory.examples, heads, max_steps * beam, self.settings.width // heads
         like = self.embedding.weight
         caches = [(like.new_zeros(shape), like.new_zeros(shape)) for _ in self.decoder]
         return BeamState(memory, caches, beam)
@@ -184,26 +194,28 @@ class EncoderDecoder(SummaryModel):
         step, is_ancestor_BKC = state.advance()
         x_BKW = self._embedded(token_BK)
         x_BKW = self.dropout(x_BKW + sinusoids(step + 1, x_BKW.shape[-1])[step].to(x_BKW))
-        memory = state.memory
-        layers = zip(self._layers(), state.caches, memory.layers, strict=True)
-        for layer, cache, keys_values in layers:
-            x_BKW = layer.step(
-                x_BKW, cache, step, is_ancestor_BKC, keys_values, memory.is_source_BL
-            )
+        layers = zip(self._layers(), state.caches, state.memory.layers, strict=True)
+        for layer, cache, layer_memory in layers:
+            x_BKW = layer.step(x_BKW, cache, step, is_ancestor_BKC, layer_memory)
         return self.logits(self.decoder_norm(x_BKW))
 
     def logits(self, decoded: Tensor) -> Tensor:
         """Return the logits of the next token, [..., V]."""
-        return F.linear(decoded, self.embedding.weight, self.output_bias)
+        return F.linear(decoded, self.output_table, self.output_bias)
+
+    @property
+    def output_table(self) -> Tensor:
+        """The vectors that logits are products with, [V, W]."""
+        table: Tensor = self.embedding.weight if self.output is None else self.output
+        return table
 
     def source_attention(self, batch: Batch, memory: Memory) -> Tensor:
         """Return the attention of target positions to source tokens, [B, S, L]."""
         x_YW, slots = self._positioned(batch.target_BS, None)
         weights = []
-        for layer, keys_values in zip(self._layers(), memory.layers, strict=True):
-            given = x_YW, slots, keys_values, memory.is_source_BL
-            weights.append(layer.source_weights(*given).mean(1))
-            x_YW = layer(*given)
+        for layer, layer_memory in zip(self._layers(), memory.layers, strict=True):
+            weights.append(layer.source_weights(x_YW, slots, layer_memory))
+            x_YW = layer(x_YW, slots, layer_memory)
         return torch.stack(weights).mean(0)
 
     def layers_to_compile(self) -> list[nn.Module]:
@@ -226,6 +238,10 @@ class EncoderDecoder(SummaryModel):
         table_SW = sinusoids(target_BS.shape[1], self.settings.width).to(embedded_YW)
         x_YW: Tensor = self.dropout(embedded_YW + table_SW[slot_Y % target_BS.shape[1]])
         return x_YW, TargetSlots(slot_Y, is_used.view_as(target_BS))
+
+
+def _output_table(settings: EncoderDecoderSettings) -> nn.Parameter:
+    return nn.Parameter(torch.empty(settings.vocab_size, settings.width))
 
 
 def _last_norm(settings: EncoderDecoderSettings) -> nn.Module:

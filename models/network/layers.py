@@ -5,7 +5,7 @@ heads, D width of a head, K hypotheses, C cached positions.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor, nn
 
@@ -35,6 +35,13 @@ class LayerSettings(Protocol):
     def bias(self) -> bool: ...
 
 
+class FeedForwardSettings(LayerSettings, Protocol):
+    """The settings that a layer with a `FeedForward` part reads."""
+
+    @property
+    def feedforward_dropout(self) -> bool: ...
+
+
 class Residual(nn.Module):
     """x + f(x) with layer normalisation: after the sum (the papers) or before f (`pre_norm`)."""
 
@@ -55,11 +62,11 @@ class Residual(nn.Module):
 class FeedForward(nn.Sequential):
     """Two linear layers with a ReLU between them, applied to each token."""
 
-    def __init__(self, settings: LayerSettings) -> None:
+    def __init__(self, settings: FeedForwardSettings) -> None:
         super().__init__(
             nn.Linear(settings.width, settings.feedforward),
             nn.ReLU(inplace=True),
-            nn.Dropout(settings.dropout),
+            nn.Dropout(settings.dropout if settings.feedforward_dropout else 0.0),
             nn.Linear(settings.feedforward, settings.width),
         )
 
@@ -67,7 +74,7 @@ class FeedForward(nn.Sequential):
 class LocalLayer(nn.Module):
     """Each token attends to its own paragraph (equations 11 and 12 of Liu & Lapata 2019)."""
 
-    def __init__(self, settings: LayerSettings) -> None:
+    def __init__(self, settings: FeedForwardSettings) -> None:
         super().__init__()
         self.attention = Attention(
             settings.width, settings.heads, settings.attention_dropout, settings.bias
@@ -91,36 +98,69 @@ class TargetSlots(NamedTuple):
     is_used_BS: Tensor
 
 
-class DecoderLayer(nn.Module):
-    """Each target token attends to the target before it, then to all source tokens."""
+class SourceMemory(NamedTuple):
+    """What a decoder layer keeps of the source: keys and values [B, H, L, D], and a mask [B, L]."""
 
-    def __init__(self, settings: LayerSettings) -> None:
+    keys_BHLD: Tensor
+    values_BHLD: Tensor
+    is_source_BL: Tensor
+
+    def rows(self, index: Tensor) -> "SourceMemory":
+        """Return the memory of some examples."""
+        return SourceMemory(*(part.index_select(0, index) for part in self))
+
+
+class SourceAttention(Attention):
+    """Each target position attends to all source tokens of its example."""
+
+    def remember(self, encoded_BLW: Tensor, is_source_BL: Tensor) -> SourceMemory:
+        """Return keys and values of the encoded source, the same for every step."""
+        return SourceMemory(*self.keys_values(encoded_BLW), is_source_BL)
+
+    def from_targets(self, x_YW: Tensor, slots: TargetSlots, memory: SourceMemory) -> Tensor:
+        """Return the output for some target positions, [Y, W]."""
+        keys, values, is_source_BL = memory
+        mask = is_source_BL[:, None, None]
+        return self.cross_attention_varlen(x_YW, *slots, (keys, values), mask)
+
+    def from_hypotheses(self, x_BKW: Tensor, memory: SourceMemory) -> Tensor:
+        """Return the output for the next position of each hypothesis, [B, K, W]."""
+        keys, values, is_source_BL = memory
+        found_BKW: Tensor = self(x_BKW, (keys, values), is_source_BL[:, None, None])
+        return found_BKW
+
+    def token_weights(self, x_BSW: Tensor, memory: SourceMemory) -> Tensor:
+        """Return the attention to source tokens, mean of the heads, [B, S, L]."""
+        mask = memory.is_source_BL[:, None, None]
+        return self.weights(x_BSW, memory.keys_BHLD, mask).mean(1)
+
+
+class DecoderLayer(nn.Module):
+    """Each target token attends to the target before it, then to the source.
+
+    `cross_attention` is a `SourceAttention` or has the same methods; what its `remember` returns is
+    the `memory` of the other methods.
+    """
+
+    def __init__(
+        self, settings: FeedForwardSettings, cross_attention: nn.Module | None = None
+    ) -> None:
         super().__init__()
         shape = settings.width, settings.heads, settings.attention_dropout, settings.bias
-        self.self_attention, self.cross_attention = Attention(*shape), Attention(*shape)
+        self.self_attention = Attention(*shape)
+        self.cross_attention: Any = cross_attention or SourceAttention(*shape)
         self.feedforward = FeedForward(settings)
         self.to_self, self.to_cross, self.to_feedforward = (Residual(settings) for _ in range(3))
 
-    def forward(
-        self, x_YW: Tensor, slots: TargetSlots, memory: KeysValues, is_source_BL: Tensor
-    ) -> Tensor:
-        """Return the output for all positions at once, [Y, W]; `memory` comes from `remember`."""
+    def forward(self, x_YW: Tensor, slots: TargetSlots, memory: Any) -> Tensor:
+        """Return the output for all positions at once, [Y, W]."""
         x_YW = self._look_back(x_YW, slots)
-        mask = is_source_BL[:, None, None]
-        x_YW = self.to_cross(
-            x_YW, lambda x: self.cross_attention.cross_attention_varlen(x, *slots, memory, mask)
-        )
+        x_YW = self.to_cross(x_YW, lambda x: self.cross_attention.from_targets(x, slots, memory))
         out_YW: Tensor = self.to_feedforward(x_YW, self.feedforward)
         return out_YW
 
     def step(
-        self,
-        x_BKW: Tensor,
-        cache: KeysValues,
-        step: int,
-        is_ancestor_BKC: Tensor,
-        memory: KeysValues,
-        is_source_BL: Tensor,
+        self, x_BKW: Tensor, cache: KeysValues, step: int, is_ancestor_BKC: Tensor, memory: Any
     ) -> Tensor:
         """Return the output for the next position of K hypotheses per example, [B, K, W].
 
@@ -138,25 +178,18 @@ class DecoderLayer(nn.Module):
             seen: Tensor = self.self_attention(x_BKW, (keys, values), is_ancestor_BKC[:, None])
             return seen
 
-        mask = is_source_BL[:, None, None]
         x_BKW = self.to_self(x_BKW, look_back)
-        x_BKW = self.to_cross(x_BKW, lambda x: self.cross_attention(x, memory, mask))
+        x_BKW = self.to_cross(x_BKW, lambda x: self.cross_attention.from_hypotheses(x, memory))
         out_BKW: Tensor = self.to_feedforward(x_BKW, self.feedforward)
         return out_BKW
 
-    def remember(self, memory_BLW: Tensor) -> KeysValues:
-        """Return keys and values of the source, [B, H, L, D], the same for every step."""
-        return self.cross_attention.keys_values(memory_BLW)
-
-    def source_weights(
-        self, x_YW: Tensor, slots: TargetSlots, memory: KeysValues, is_source_BL: Tensor
-    ) -> Tensor:
-        """Return how target positions attend to source tokens, [B, H, S, L]."""
+    def source_weights(self, x_YW: Tensor, slots: TargetSlots, memory: Any) -> Tensor:
+        """Return how target positions attend to source tokens, [B, S, L]."""
         x_YW = self._look_back(x_YW, slots)
         if self.to_cross.pre_norm:
             x_YW = self.to_cross.norm(x_YW)
-        x_BSW = pad(x_YW, *slots)
-        return self.cross_attention.weights(x_BSW, memory[0], is_source_BL[:, None, None])
+        weight_BSL: Tensor = self.cross_attention.token_weights(pad(x_YW, *slots), memory)
+        return weight_BSL
 
     def _look_back(self, x_YW: Tensor, slots: TargetSlots) -> Tensor:
         slot_Y, is_used_BS = slots

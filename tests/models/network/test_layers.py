@@ -21,6 +21,7 @@ def settings(pre_norm=False, **changes):
     plain = {
         "width": WIDTH, "feedforward": FEEDFORWARD, "heads": HEADS, "dropout": 0.0,
         "attention_dropout": 0.0, "pre_norm": pre_norm, "bias": True,
+        "feedforward_dropout": True,
     }  # fmt: skip
     return SimpleNamespace(**plain | changes)
 
@@ -105,9 +106,10 @@ def test_a_decoder_layer_is_torchs(pre_norm):
     later = torch.ones(3, 3, dtype=torch.bool).triu(1)
     expected = theirs(x, memory, tgt_mask=later, memory_key_padding_mask=~is_source)
     slots = TargetSlots(torch.arange(6), torch.ones(2, 3, dtype=torch.bool))
-    found = own(x.flatten(0, 1), slots, own.remember(memory), is_source)
+    remembered = own.cross_attention.remember(memory, is_source)
+    found = own(x.flatten(0, 1), slots, remembered)
     torch.testing.assert_close(found.view(2, 3, WIDTH), expected)
-    weights = own.source_weights(x.flatten(0, 1), slots, own.remember(memory), is_source)
-    assert weights.shape == (2, HEADS, 3, 4)
-    assert (weights[1, ..., 2:] == 0).all()
-    torch.testing.assert_close(weights.sum(-1), torch.ones(2, HEADS, 3).double())
+    weights = own.source_weights(x.flatten(0, 1), slots, remembered)
+    assert weights.shape == (2, 3, 4)
+    assert (weights[1, :, 2:] == 0).all()
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3).double())
