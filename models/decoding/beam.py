@@ -12,6 +12,7 @@ from torch import Tensor
 from wikisum.models.decoding.blocking import Blocker
 from wikisum.models.decoding.headings import HeadingRule
 from wikisum.models.decoding.hypothesis import Hypothesis
+from wikisum.models.decoding.priming import Primer
 from wikisum.models.network.packing import Source
 from wikisum.models.network.spec import SummaryModel
 from wikisum.models.settings.decoding import DecodingSettings
@@ -51,6 +52,7 @@ def beam_search(
     batch, device, beam = source.is_source_BL.shape[0], source.id_N.device, settings.beam
     state = model.start(memory, beam, settings.max_tokens + 1)
     blocker = Blocker(settings, commas, device, headings)
+    primer = Primer.of(source, settings)
     living = _first_hypotheses(batch, beam, device)
     best = _Finished(
         torch.full((batch, settings.max_tokens + 1), PAD, device=device),
@@ -58,9 +60,10 @@ def beam_search(
         torch.full((batch,), -torch.inf, device=device),
     )
     example_B = torch.arange(batch, device=device)
-    for _ in range(settings.max_tokens + 1):
+    for step in range(settings.max_tokens + 1):
         logits_BKV = model.step(living.token_BKS[..., -1], state).float()
         next_BKV = blocker.blocked(logits_BKV.log_softmax(-1), living.token_BKS, example_B)
+        next_BKV = primer.primed(next_BKV, step, example_B)
         living, parent_BK, ended = _extended(living, next_BKV, settings)
         state.reorder(parent_BK)
         _keep_better(best, example_B, ended)

@@ -9,6 +9,7 @@ from torch import Tensor
 from wikisum.models.decoding.blocking import Blocker
 from wikisum.models.decoding.headings import HeadingRule
 from wikisum.models.decoding.hypothesis import Hypothesis
+from wikisum.models.decoding.priming import Primer
 from wikisum.models.network.packing import Source
 from wikisum.models.network.spec import SummaryModel
 from wikisum.models.settings.decoding import DecodingSettings
@@ -31,13 +32,15 @@ def sample(
     batch, device = source.is_source_BL.shape[0], source.id_N.device
     state = model.start(model.encode(source), 1, settings.max_tokens + 1)
     blocker = Blocker(settings, commas, device, headings)
+    primer = Primer.of(source, settings)
     generator = torch.Generator(device).manual_seed(settings.seed * 1_000_003 + first_draw)
     token_BS = torch.full((batch, 1), BEGIN, device=device)
     log_B = torch.zeros(batch, device=device)
     is_open_B = torch.ones(batch, dtype=torch.bool, device=device)
-    for _ in range(settings.max_tokens + 1):
+    for step in range(settings.max_tokens + 1):
         logits_B1V = model.step(token_BS[:, -1:], state).float()
-        log_BV = blocker.blocked(logits_B1V.log_softmax(-1), token_BS[:, None])[:, 0]
+        log_B1V = blocker.blocked(logits_B1V.log_softmax(-1), token_BS[:, None])
+        log_BV = primer.primed(log_B1V, step)[:, 0]
         drawn_B1 = likely(log_BV, settings).multinomial(1, generator=generator)
         log_B += torch.where(is_open_B, log_BV.gather(1, drawn_B1)[:, 0], 0.0)
         drawn_B1 = drawn_B1.masked_fill(~is_open_B[:, None], PAD)

@@ -14,7 +14,9 @@ class DecodingSettings:
     `penalty` divides the log-probability of n subwords (the end included): `wu` by
     ((5 + n) / 6) ** alpha (Wu et al. 2016, eq. 14), `average` by n. `block_ngram` forbids an
     n-gram from occurring twice; `block_recent` forbids the last two subwords, commas not counted
-    (the rule of the parallel hierarchical transformer). With `sample`, each subword is drawn at
+    (the rule of the parallel hierarchical transformer). With `prime_title`, the subwords of the
+    title begin each summary: they count in its lengths, but not in its log-probability. With
+    `sample`, each subword is drawn at
     random and `beam` is not used.
     """
 
@@ -25,6 +27,7 @@ class DecodingSettings:
     max_tokens: int = setting(256, "maximum subwords per summary")
     block_ngram: int = setting(0, "forbid repeated n-grams of this length (0: allow)")
     block_recent: bool = setting(False, "forbid the last two subwords, commas not counted")
+    prime_title: bool = setting(False, "begin each summary with the title")
     sample: bool = setting(False, "draw subwords at random instead of searching")
     temperature: float = setting(1.0, "temperature of the draws")
     top_k: int = setting(0, "draw from the N most likely subwords only (0: from all)")

@@ -8,8 +8,8 @@ from wikisum.ranker.data.vocab import END
 def make_peaked(make_model):
     """A model that repeats itself and ends sooner or later, so that every rule has work to do."""
 
-    def make(end_bias):
-        model = make_model()
+    def make(end_bias, name="ht"):
+        model = make_model(name)
         with torch.no_grad():
             model.embedding.weight *= 3
             model.output_bias[END] += end_bias

@@ -4,12 +4,16 @@ import torch
 from wikisum.models.decoding.beam import beam_search
 from wikisum.models.decoding.blocking import NEVER_WRITTEN
 from wikisum.models.settings.decoding import DecodingSettings
+from wikisum.ranker.data.vocab import END_OF_TITLE
 
 BEGIN, END, COMMA = 2, 3, 11
 
 
-def plain_search(model, source, settings, commas=frozenset()):
-    """The same search as an obvious loop over one example: no cache, no batch, no early end."""
+def plain_search(model, source, settings, commas=frozenset(), start=()):
+    """The same search as an obvious loop over one example: no cache, no batch, no early end.
+
+    `start` are the subwords of the title, if each summary begins with it.
+    """
     memory = model.encode(source)
     vocab = model.settings.vocab_size
     living, best = [(0.0, [BEGIN])], None
@@ -18,6 +22,9 @@ def plain_search(model, source, settings, commas=frozenset()):
         for log, tokens in living:
             decoded = model.decode(torch.tensor([tokens]), memory)[:, -1]
             following = model.logits(decoded)[0].log_softmax(-1).tolist()
+            if len(tokens) <= len(start):
+                candidates.append((log, [*tokens, start[len(tokens) - 1]]))
+                continue
             allowed = {t for t in range(vocab) if may_come(t, tokens[1:], settings, commas)}
             candidates += [(log + following[t], [*tokens, t]) for t in sorted(allowed)]
         candidates.sort(key=lambda c: -c[0])
@@ -86,6 +93,43 @@ def test_agrees_with_the_plain_search(name, end_bias, make_peaked, make_source):
         assert together[row].tokens == tokens
         assert together[row].log_probability == pytest.approx(log, abs=1e-3)
         assert together[row].score == pytest.approx(score, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["ft", "pht", "vht"])
+@torch.no_grad()
+def test_other_models_agree_with_the_plain_search(kind, make_peaked, make_source):
+    peaked = make_peaked(5.0, kind)
+    settings = DecodingSettings(beam=4, max_tokens=9)
+    lengths = [[5], [4]] if kind == "ft" else [[5, 3, 1], [4]]
+    together = beam_search(peaked, make_source(*lengths), settings)
+    ids = torch.split(make_source(*lengths).id_N, [sum(x) for x in lengths])
+    for found, paragraphs, mine in zip(together, lengths, ids, strict=True):
+        alone = make_source(paragraphs)._replace(id_N=mine)
+        score, _, tokens = plain_search(peaked, alone, settings)
+        assert found.tokens == tokens
+        assert found.score == pytest.approx(score, abs=1e-3)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("kind", ["ht", "pht"])
+@torch.no_grad()
+def test_summaries_begin_with_the_title(kind, beam, make_peaked, make_source):
+    """Titles of 3, 0 and 1 subwords, the last one of a kind that is never written else."""
+    peaked = make_peaked(5.0, kind)
+    settings = DecodingSettings(beam=beam, penalty="average", max_tokens=9, prime_title=True)
+    lengths, titles = [[5, 3], [4], [7, 7]], [[20, 21, 20], [], [1]]
+    whole = make_source(*lengths)
+    ids = list(torch.split(whole.id_N.clone(), [sum(x) for x in lengths]))
+    for mine, title in zip(ids, titles, strict=True):
+        mine[: len(title) + 1] = torch.tensor([*title, END_OF_TITLE])
+    found = beam_search(peaked, whole._replace(id_N=torch.cat(ids)), settings)
+    for one, paragraphs, mine, title in zip(found, lengths, ids, titles, strict=True):
+        alone = make_source(paragraphs)._replace(id_N=mine)
+        score, log, tokens = plain_search(peaked, alone, settings, start=title)
+        assert one.tokens == tokens
+        assert one.tokens[: len(title)] == title
+        assert one.log_probability == pytest.approx(log, abs=1e-3)
+        assert one.score == pytest.approx(score, abs=1e-3)
 
 
 @torch.no_grad()
