@@ -15,6 +15,8 @@ from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettin
 MODELS = {
     "ht": "wikisum.models.network.hierarchical_transformer",
     "ft": "wikisum.models.network.flat_transformer",
+    "pht": "wikisum.models.hierarchical_decoder.parallel",
+    "vht": "wikisum.models.hierarchical_decoder.vertical",
     "decoder-only": "wikisum.models.decoder_only.decoder",
     "lstm": "wikisum.models.recurrent.lstm_attention",
 }

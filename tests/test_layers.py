@@ -51,7 +51,7 @@ FLOORS = {
         {"settings"},
         {"sources", "targets"},
         {"network"},
-        {"decoder_only", "recurrent"},
+        {"decoder_only", "hierarchical_decoder", "recurrent"},
         {"table"},
         {"data"},
         {"training"},

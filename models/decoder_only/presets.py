@@ -3,7 +3,12 @@
 from dataclasses import replace
 
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
-from wikisum.models.network.presets import TINY_SOURCE, TINY_TRAIN
+from wikisum.models.network.presets import (
+    PHT_DECODING,
+    PHT_TRAIN,
+    TINY_SOURCE,
+    TINY_TRAIN,
+)
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
 
@@ -12,10 +17,6 @@ _TRAIN = TrainSettings(
     beta2=0.98,
 )  # fmt: skip
 _DECODING = DecodingSettings(beam=4, alpha=0.6)
-_PHT_TRAIN = TrainSettings(
-    steps=600_000, peak_learning_rate=4.94e-4, warmup_steps=16_000, beta2=0.98,
-    label_smoothing=0.0,
-)  # fmt: skip
 _PHT_SHAPE = DecoderOnlySettings(width=256, feedforward=1_024, heads=4, dropout=0.3, layers="LML")
 _TINY = DecoderOnlySettings(
     width=96, feedforward=192, heads=4, dropout=0.0, pre_norm=True, block=64, memory=64, experts=8
@@ -24,6 +25,11 @@ _TINY = DecoderOnlySettings(
 
 def _run(model: DecoderOnlySettings, source_tokens: int, train: TrainSettings) -> RunSettings:
     return RunSettings(model, SourceSettings(source_tokens=source_tokens), train, _DECODING)
+
+
+def _pht(model: DecoderOnlySettings, source_tokens: int) -> RunSettings:
+    """Return a run of a baseline of the PHT paper."""
+    return RunSettings(model, SourceSettings(source_tokens=source_tokens), PHT_TRAIN, PHT_DECODING)
 
 
 def _tiny(layers: str, feedforwards: str = "D") -> RunSettings:
@@ -52,9 +58,10 @@ PRESETS = {
     ),
     # the baselines of Liu & Lapata 2019 and of the PHT paper; the latter states 3 layers
     "t-dmca-3000": _run(DecoderOnlySettings(), 3_000, TrainSettings()),
-    "t-dmca-pht": _run(_PHT_SHAPE, 3_000, _PHT_TRAIN),
-    "transformer-xl": _run(
-        replace(_PHT_SHAPE, layers="XXX", block=512, output_bias=True), 3_000, _PHT_TRAIN
+    "t-d-pht": _pht(replace(_PHT_SHAPE, layers="FFF"), 1_600),
+    "t-dmca-pht": _pht(_PHT_SHAPE, 3_000),
+    "transformer-xl": _pht(
+        replace(_PHT_SHAPE, layers="XXX", block=512, output_bias=True), 3_000
     ),
     "tiny-t-d": _tiny("FFF"),
     "tiny-t-dmca": _tiny("LML"),

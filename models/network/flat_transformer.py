@@ -11,7 +11,15 @@ from wikisum.models.network.encoder_decoder import EncoderDecoder, EncoderDecode
 from wikisum.models.network.layers import LocalLayer
 from wikisum.models.network.packing import Source
 from wikisum.models.network.positions import sinusoids
-from wikisum.models.network.presets import TINY_DECODING, TINY_SHAPE, TINY_SOURCE, TINY_TRAIN
+from wikisum.models.network.presets import (
+    PHT_DECODING,
+    PHT_SHAPE,
+    PHT_TRAIN,
+    TINY_DECODING,
+    TINY_SHAPE,
+    TINY_SOURCE,
+    TINY_TRAIN,
+)
 from wikisum.models.network.spec import ModelSpec
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
@@ -72,6 +80,10 @@ SPEC = ModelSpec(
                 warmup_steps=4_000, beta2=0.98,
             ),
             DecodingSettings(beam=4, alpha=0.6, max_tokens=400),
+        ),
+        # a baseline of the PHT paper
+        "ft-pht": RunSettings(
+            FlatSettings(**PHT_SHAPE, encoder_layers=3), train=PHT_TRAIN, decoding=PHT_DECODING
         ),
         "tiny-ft": RunSettings(
             FlatSettings(**TINY_SHAPE, encoder_layers=3), TINY_SOURCE, TINY_TRAIN, TINY_DECODING

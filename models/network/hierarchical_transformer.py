@@ -12,10 +12,18 @@ from wikisum.models.network.encoder_decoder import EncoderDecoder, EncoderDecode
 from wikisum.models.network.layers import NORM_EPSILON, FeedForward, LocalLayer, Residual
 from wikisum.models.network.packing import Source, pad, unpad
 from wikisum.models.network.positions import sinusoids
-from wikisum.models.network.presets import TINY_DECODING, TINY_SHAPE, TINY_SOURCE, TINY_TRAIN
+from wikisum.models.network.presets import (
+    PHT_DECODING,
+    PHT_SHAPE,
+    PHT_TRAIN,
+    TINY_DECODING,
+    TINY_SHAPE,
+    TINY_SOURCE,
+    TINY_TRAIN,
+)
 from wikisum.models.network.spec import ModelSpec
 from wikisum.models.settings.decoding import DecodingSettings
-from wikisum.models.settings.run import RunSettings, TrainSettings
+from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
 from wikisum.models.sources import HIERARCHICAL
 from wikisum.ranker.training.fields import require, setting
 
@@ -248,6 +256,11 @@ SPEC = ModelSpec(
             ),
             train=TrainSettings(steps=1_000_000, update_batches=16),
             decoding=DecodingSettings(min_tokens=20, max_tokens=400),
+        ),
+        # a baseline of the PHT paper: three local and three global layers
+        "ht-pht": RunSettings(
+            HierarchicalSettings(**PHT_SHAPE, layers="LLLGGG"),
+            SourceSettings(max_paragraphs=30), PHT_TRAIN, PHT_DECODING,
         ),
         "tiny": RunSettings(
             HierarchicalSettings(**TINY_SHAPE, layers="LLG"), TINY_SOURCE, TINY_TRAIN, TINY_DECODING

@@ -7,6 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
+from wikisum.models.hierarchical_decoder.parallel import ParallelSettings
+from wikisum.models.hierarchical_decoder.vertical import VerticalSettings
 from wikisum.models.network.flat_transformer import FlatSettings
 from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
 from wikisum.models.network.packing import pack
@@ -20,6 +22,8 @@ SHAPE = {
 SMALL = {
     "ht": HierarchicalSettings(**SHAPE, layers="LG"),
     "ft": FlatSettings(**SHAPE, encoder_layers=1),
+    "pht": ParallelSettings(**SHAPE, encoder_layers=1),
+    "vht": VerticalSettings(**SHAPE, encoder_layers=1),
 }
 
 

@@ -58,7 +58,7 @@ def assert_same_weights(one, other):
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 
-@pytest.mark.parametrize("name", ["ht", "ft"])
+@pytest.mark.parametrize("name", ["ht", "ft", "pht", "vht"])
 def test_one_batch_is_learned_by_heart(name, trainer, run_settings, small):
     shape = dataclasses.replace(small[name], vocab_size=600)
     settings = dataclasses.replace(run_settings, model=shape)
