@@ -72,12 +72,12 @@ class LocalAttention(Attention):
 
     def forward(self, x_NW: Tensor, layout: Layout) -> Tensor:  # type: ignore[override]
         """[N, W] what each token finds; each block is a row of a padded batch."""
-        blocks = layout.blocks(self.block)
+        blocks = layout.blocks(min(self.block, layout.longest))
         count = len(blocks.rank_C)
         projected_NE = self._projected(x_NW, self.query, self.key, self.value)
-        flat = scatter_rows(projected_NE, blocks.slot_N, count * self.block)
-        query, key, value = map(self.split, flat.view(count, self.block, -1).chunk(3, -1))
-        if self.lookback:
+        flat = scatter_rows(projected_NE, blocks.slot_N, count * blocks.size)
+        query, key, value = map(self.split, flat.view(count, blocks.size, -1).chunk(3, -1))
+        if self.lookback and blocks.size == self.block:
             keys_values = (with_previous(key, self.lookback), with_previous(value, self.lookback))
             mask = window_mask(blocks, self.lookback, self.lookback * self.block)
             found_CbW = self.attend(query, keys_values, mask)

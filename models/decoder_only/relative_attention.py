@@ -24,7 +24,7 @@ from torch.utils.checkpoint import checkpoint
 
 from wikisum.models.decoder_only.attention import heads_of
 from wikisum.models.decoder_only.caches import Cache, attend
-from wikisum.models.decoder_only.sequences import Layout
+from wikisum.models.decoder_only.sequences import Blocks, Layout
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
 from wikisum.models.decoder_only.windows import Ring, window_mask, with_previous
 from wikisum.models.network.attention import Attention
@@ -50,20 +50,18 @@ class RelativeAttention(Attention):
 
     def forward(self, x_NW: Tensor, layout: Layout, biases: Tensor) -> Tensor:  # type: ignore[override]
         """[N, W] what each token finds."""
-        blocks = layout.blocks(self.segment)
-        count = len(blocks.rank_C)
+        blocks = layout.blocks(min(self.segment, layout.longest))
+        lookback = min(self.lookback, -(-layout.longest // blocks.size) - 1)
         projected_NE = self._projected(x_NW, self.query, self.key, self.value)
-        query, key, value = self._by_block(projected_NE, blocks.slot_N, count, 3)
+        query, key, value = self._by_block(projected_NE, blocks, 3)
         u_H1D, v_H1D = biases[:, :, None].to(query.dtype)
         past = self._projected(x_NW.detach(), self.key, self.value)
         keys_values = [
-            torch.cat([with_previous(old, self.lookback)[:, :, : -self.segment], new], 2)
-            for old, new in zip(
-                self._by_block(past, blocks.slot_N, count, 2), (key, value), strict=True
-            )
+            torch.cat([with_previous(old, lookback)[:, :, : -blocks.size], new], 2)
+            for old, new in zip(self._by_block(past, blocks, 2), (key, value), strict=True)
         ]
-        visible_CbG = window_mask(blocks, self.lookback, self.memory)[:, 0]
-        table_HGD = self._positions(x_NW).flip(1)
+        visible_CbG = window_mask(blocks, lookback, self.memory)[:, 0]
+        table_HGD = self._positions(x_NW, (lookback + 1) * blocks.size).flip(1)
         scale = query.shape[-1] ** -0.5
         queries = (query + u_H1D) * scale, (query + v_H1D) * scale
         size = max(1, MAX_SCORES // (self.heads * visible_CbG[0].numel()))
@@ -87,14 +85,15 @@ class RelativeAttention(Attention):
         score: Tensor = RelativeScores.apply(*parts)  # type: ignore[no-untyped-call]
         return F.dropout(score.softmax(-1), self.dropout, self.training) @ value_CHGD
 
-    def _by_block(self, x_NE: Tensor, slot_N: Tensor, count: int, parts: int) -> list[Tensor]:
+    def _by_block(self, x_NE: Tensor, blocks: Blocks, parts: int) -> list[Tensor]:
         """Parts of projected tokens, each [C, H, b, D]."""
-        flat = scatter_rows(x_NE, slot_N, count * self.segment).view(count, self.segment, -1)
+        count, size = len(blocks.rank_C), blocks.size
+        flat = scatter_rows(x_NE, blocks.slot_N, count * size).view(count, size, -1)
         return [self.split(part) for part in flat.chunk(parts, -1)]
 
-    def _positions(self, like: Tensor) -> Tensor:
-        """[H, G, D] the projected sinusoid of each distance, from 0."""
-        table = sinusoids(self.ring.size, like.shape[-1]).to(like)
+    def _positions(self, like: Tensor, count: int) -> Tensor:
+        """[H, G, D] the projected sinusoid of each distance, from 0 to `count` - 1."""
+        table = sinusoids(count, like.shape[-1]).to(like)
         return self.split(self.position(table)[None])[0]
 
     def weights_from(self, x_TW: Tensor, first: int, biases: Tensor) -> Tensor:
@@ -103,7 +102,7 @@ class RelativeAttention(Attention):
         query_HQD = self.split(self.query(x_TW[None, first:]))[0]
         key_HTD = self.split(self.key(x_TW)[None])[0]
         u_H1D, v_H1D = biases[:, :, None].to(x_TW)
-        by_distance_HQG = (query_HQD + v_H1D) @ self._positions(x_TW).mT
+        by_distance_HQG = (query_HQD + v_H1D) @ self._positions(x_TW, self.ring.size).mT
         distance_QT = (key_T[first:, None] - key_T).clamp(0, self.ring.size - 1)
         index_HQT = distance_QT.expand(len(query_HQD), -1, -1)
         score_HQT = (query_HQD + u_H1D) @ key_HTD.mT + by_distance_HQG.gather(2, index_HQT)
@@ -125,7 +124,9 @@ class RelativeAttention(Attention):
         query, key, value = heads_of(self, x_BKW)
         for ring, new in zip(cache.own, (key, value), strict=True):
             self.ring.write(position_B, ring, new)
-        by_distance = torch.einsum("bkhd,hgd->bkhg", query + biases[1], self._positions(x_BKW))
+        by_distance = torch.einsum(
+            "bkhd,hgd->bkhg", query + biases[1], self._positions(x_BKW, self.ring.size)
+        )
         index_BG = self.ring.distances(position_B)
         index = index_BG[:, None, None].expand_as(by_distance)
         bias_BKHG = by_distance.gather(-1, index) * query.shape[-1] ** -0.5
