@@ -56,8 +56,16 @@ PRESETS = {
         7_500,
         replace(_TRAIN, label_smoothing=0.0),
     ),
-    # the baselines of Liu & Lapata 2019 and of the PHT paper; the latter states 3 layers
-    "t-dmca-3000": _run(DecoderOnlySettings(), 3_000, TrainSettings()),
+    # the baseline of Liu & Lapata 2019, whose code was not released. They trained their own models
+    # at this rate, at which layers learn only with the norm before each sublayer:
+    # benchmarks/preset_curves.md
+    "t-dmca-3000": _run(
+        DecoderOnlySettings(pre_norm=True, attention_dropout=0.1), 3_000, TrainSettings()
+    ),
+    "t-dmca-3000-literal": _run(
+        DecoderOnlySettings(attention_dropout=0.1), 3_000, TrainSettings()
+    ),
+    # the baselines of the PHT paper, which states 3 layers
     "t-d-pht": _pht(replace(_PHT_SHAPE, layers="FFF"), 1_600),
     "t-dmca-pht": _pht(_PHT_SHAPE, 3_000),
     "transformer-xl": _pht(

@@ -60,16 +60,23 @@ def build(settings: FlatSettings) -> EncoderDecoder:
     return EncoderDecoder(settings, FlatEncoder(settings))
 
 
+_DECODING = DecodingSettings(max_tokens=400)
+
 SPEC = ModelSpec(
     name="ft",
     settings=FlatSettings,
     build=build,
     source=FLAT,
     presets={
-        # the flat transformer of Liu & Lapata 2019; 600, 800 and 1,200 source tokens there
+        # the flat transformer of Liu & Lapata 2019; 600, 800 and 1,200 source tokens there. The
+        # norm is before each sublayer for the reason that `ht-paper` gives.
         "ft-paper": RunSettings(
-            FlatSettings(), SourceSettings(source_tokens=800),
-            decoding=DecodingSettings(max_tokens=400),
+            FlatSettings(pre_norm=True, attention_dropout=0.1), SourceSettings(source_tokens=800),
+            decoding=_DECODING,
+        ),
+        "ft-paper-literal": RunSettings(
+            FlatSettings(attention_dropout=0.1), SourceSettings(source_tokens=800),
+            decoding=_DECODING,
         ),
         # Liu et al. 2018, T-ED: the base transformer of its day, over 500 tokens
         "t-ed": RunSettings(

@@ -235,6 +235,8 @@ def build(settings: HierarchicalSettings) -> EncoderDecoder:
     return EncoderDecoder(settings, encoder, xavier_embeddings=settings.released)
 
 
+_DECODING = DecodingSettings(max_tokens=400)
+
 SPEC = ModelSpec(
     name="ht",
     settings=HierarchicalSettings,
@@ -244,9 +246,15 @@ SPEC = ModelSpec(
     presets={
         # Liu & Lapata 2019: five local and two global layers; the depth of the decoder is that of
         # the released checkpoint. The paper's "learning rate 2e-5" is read as the released
-        # schedule's peak of 2.096e-3. Summaries may be as long as the longest lead it learns from.
+        # schedule's peak of 2.096e-3. At that rate layers learn only with the norm before each
+        # sublayer, as in the released code: benchmarks/preset_curves.md. Summaries may be as long
+        # as the longest lead it learns from.
         "ht-paper": RunSettings(
-            HierarchicalSettings(), decoding=DecodingSettings(max_tokens=400)
+            HierarchicalSettings(pre_norm=True, attention_dropout=0.1), decoding=_DECODING
+        ),
+        # the same with the norm after each sublayer, as equations 11, 12, 22 and 23 have it
+        "ht-paper-literal": RunSettings(
+            HierarchicalSettings(attention_dropout=0.1), decoding=_DECODING
         ),
         # the command in the README of the released code: 15,343,952 parameters at 32,000 subwords
         "ht-readme": RunSettings(

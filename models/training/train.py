@@ -30,6 +30,7 @@ from wikisum.models.training.checkpoints import (
     save_best,
 )
 from wikisum.models.training.schedule import learning_rate
+from wikisum.models.training.stall import StallCheck
 from wikisum.ranker.training.distributed import ProcessGroup
 from wikisum.ranker.training.failures import explain_out_of_memory
 from wikisum.ranker.training.lengths import cached_lengths
@@ -65,6 +66,7 @@ class Trainer(TrainingLoop[Batch]):
         the model.
         """
         self.settings, self.validation = settings, validation
+        self._stall = StallCheck(settings, processes.device)
         torch.manual_seed(settings.train.seed)
         model = build(settings.model).to(processes.device)
         if weights is not None:
@@ -103,8 +105,14 @@ class Trainer(TrainingLoop[Batch]):
 
     def compute_loss(self, batch: Batch) -> Loss:
         """Return the loss of a batch."""
-        loss: Loss = self.parallel(self._moved(batch), self.settings.train.label_smoothing)
+        batch = self._moved(batch)
+        self._stall.count(self.step + 1, batch.label_Y)
+        loss: Loss = self.parallel(batch, self.settings.train.label_smoothing)
         return loss
+
+    def warning(self) -> str:
+        """Return a warning once if the loss has not moved after the warm-up."""
+        return self._stall.warning(self.step, self.run)
 
     def _moved(self, batch: Batch) -> Batch:
         """Return the batch on the device."""

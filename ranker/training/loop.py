@@ -125,6 +125,10 @@ class TrainingLoop(Generic[B]):
         """Return the learning rate of an update, counted from 1."""
         raise NotImplementedError
 
+    def warning(self) -> str:
+        """Return a line to show after a row of the log, in the main process; empty for none."""
+        return ""
+
     @property
     def is_finished(self) -> bool:
         """Whether the last step is done, or patience has run out."""
@@ -164,6 +168,8 @@ class TrainingLoop(Generic[B]):
                 monitor.add(self.step + 1, self.train_step(update, batches))
                 if self.step % self.loop.log_every == 0:
                     self._check_finite(monitor.log(self.step))
+                    if self.processes.is_main:
+                        to.write(self.warning())
                 stops = stopping.now(self.processes)
                 if stops or self._validates_now():
                     self._save(monitor)
