@@ -10,17 +10,32 @@ from dataclasses import replace
 from typing import Any
 
 from wikisum.pipeline.articles.stage import READ_ARTICLES, site_of_dump
+from wikisum.pipeline.corpora.corpus import Corpus
+from wikisum.pipeline.corpora.stage import IMPORT, import_files
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.manifest import write_manifest
 from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.errors import JobFailed
-from wikisum.pipeline.examples.stage import JOIN, TOKENIZE
+from wikisum.pipeline.examples.stage import (
+    JOIN,
+    TOKENIZE,
+    encode_subwords,
+    join_pages,
+    link_paragraphs,
+    train_vocab,
+)
 from wikisum.pipeline.live.stage import LIVE, LIVE_SCAN, documents_key
-from wikisum.pipeline.options import LiveSettings, RemoteSettings, Settings
+from wikisum.pipeline.options import (
+    ColumnSettings,
+    CorpusSettings,
+    LiveSettings,
+    RemoteSettings,
+    Settings,
+)
 from wikisum.pipeline.remote.access import access_of
 from wikisum.pipeline.report import report
-from wikisum.pipeline.report.card import CARD, write_card
+from wikisum.pipeline.report.card import CARD, card, corpus_card, write_card
 from wikisum.pipeline.stages import Build, Inputs, in_order, page_stages, run_steps, stages
 
 
@@ -66,8 +81,12 @@ def finish(job: Job, results: list[StageResult]) -> dict[str, Any]:
     by_name = in_order(job, results)
     encoded, joined = by_name[TOKENIZE.name], by_name[JOIN.name]
     report.write_report(job, list(by_name.values()), encoded)
-    language = by_name[READ_ARTICLES.name].extra["language"]
-    write_card(job.workspace, language, report.split_rows(encoded), joined)
+    rows = report.split_rows(encoded)
+    if imported := by_name.get(IMPORT.name):
+        text = corpus_card(imported.extra["settings"], rows)
+    else:
+        text = card(by_name[READ_ARTICLES.name].extra["language"], rows, joined.counts)
+    write_card(job.workspace, text)
     others = [report.PAGE, report.REPORT, CARD]
     return write_manifest(job.workspace, list(by_name.values()), others)
 
@@ -91,3 +110,28 @@ def build(
     running = Build(job, settings, access_of(job, remote), named)
     run_steps(running)
     return finish(job, list(running.results.values()))
+
+
+def import_corpus(
+    job: Job,
+    corpus: Corpus,
+    corpus_settings: CorpusSettings,
+    settings: Settings,
+    *,
+    inputs: list[InputFile],
+    lists: list[InputFile],
+    vocab: list[InputFile],
+    columns: ColumnSettings | None = None,
+) -> dict[str, Any]:
+    """Run the stages of an import that have not finished before, then `finish`.
+
+    Returns the manifest. Raises ValueError if the folder holds a build.
+    """
+    if job.workspace.finished(READ_ARTICLES.name) is not None:
+        raise ValueError(f"--out holds a build: {job.workspace.out}")
+    read = import_files(job, corpus, corpus_settings, inputs, lists, columns)
+    joined = join_pages(job, settings, read, read, [read])
+    linked = link_paragraphs(job, settings, joined)
+    trained = train_vocab(job, settings, vocab, joined)
+    encoded = encode_subwords(job, settings, linked, trained)
+    return finish(job, [read, joined, linked, trained, encoded])

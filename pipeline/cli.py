@@ -24,7 +24,16 @@ examples:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from wikisum.pipeline.commands import build, doctor, evaluate, live, ranker, search, stages
+    from wikisum.pipeline.commands import (
+        build,
+        doctor,
+        evaluate,
+        live,
+        ranker,
+        search,
+        stages,
+    )
+    from wikisum.pipeline.commands.exchange import imports
 
     parser = Parser(prog="wikisum", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"wikisum {__version__}")
@@ -38,6 +47,8 @@ def _parser() -> argparse.ArgumentParser:
     commands.section("pages from elsewhere")
     search.add_commands(commands)
     live.add_commands(commands)
+    commands.section("other corpora")
+    imports.add_commands(commands)
     commands.section("ranking")
     ranker.add_commands(commands)
     commands.section("summarizing")

@@ -7,6 +7,7 @@ fields into flags and the call back into settings.
 from dataclasses import dataclass
 
 from wikisum import __version__
+from wikisum.pipeline.records import SPLITS
 from wikisum.pipeline.setting import (
     Checked,
     contact_address,
@@ -26,6 +27,10 @@ CLONE_RULES = ("calibrated", "literal")
 PARAGRAPH_RULES = ("prose", "t2t")
 TEXT_RULES = ("plain", "t2t")
 ANY_LANGUAGE = "any"
+RANKINGS = ("tfidf", "given")
+UNITS = ("lines", "sentences")
+ENTRY_SPLITS = ("given", "hash", *SPLITS)
+GRAPHS = ("both", "similarity", "discourse", "none")
 INDEXES = ("zipnum", "columnar", "server")
 SPLIT_FRACTIONS = {
     "wikisum": (0.8, 0.1, 0.1),  # Liu et al. 2018, section 3
@@ -244,6 +249,12 @@ class ExampleSettings(Checked):
         at_least=0,
         at_most=1,
     )
+    ranking: str = setting(
+        "tfidf",
+        "order of the paragraphs: by tf-idf with the title, or as in the documents (given)",
+        choices=RANKINGS,
+        is_later=True,
+    )
     max_documents: int = setting(500, "maximum documents per article", at_least=1)
     max_paragraphs: int = setting(
         100, "maximum paragraphs per article, best first", at_least=1, at_most=(1 << 15) - 1
@@ -261,11 +272,63 @@ class ExampleSettings(Checked):
 class GraphSettings(Checked):
     """How paragraphs are linked; only the first `graph_paragraphs`, or all of them if None."""
 
+    graphs: str = setting(
+        "both",
+        "graphs to make; the discourse graph takes most of a build's time",
+        choices=GRAPHS,
+        is_later=True,
+    )
     similarity_threshold: float = setting(
         0.2, "minimum weight of a similarity edge", at_least=0, at_most=1
     )
     graph_paragraphs: int | None = setting(
         None, "maximum paragraphs to link, best first", at_least=1, default_text="all"
+    )
+
+    def has(self, graph: str) -> bool:
+        """Whether the graph `similarity` or `discourse` is made."""
+        return self.graphs in ("both", graph)
+
+
+@dataclass(frozen=True)
+class CorpusSettings(Checked):
+    """How the entries of another corpus become articles and documents."""
+
+    units: str | None = setting(
+        None,
+        "what becomes a paragraph: a line or a sentence of a document",
+        choices=UNITS,
+        default_text="sentences for cnndm, lines for the others",
+    )
+    paragraph_words: int | None = setting(
+        None,
+        "join neighboring units to paragraphs of at most N words",
+        at_least=1,
+        default_text="one unit per paragraph",
+    )
+    splits: str = setting(
+        "given",
+        "split of the entries: as lists, columns and names of files say, else by a hash (given); "
+        "by a hash, 80/10/10 (hash); or all of one split",
+        choices=ENTRY_SPLITS,
+    )
+    language: str = setting("en", "language of the corpus", metavar="CODE")
+    limit: int | None = setting(
+        None, "use only the first N entries of each file", at_least=1, default_text="all"
+    )
+
+
+@dataclass(frozen=True)
+class ColumnSettings(Checked):
+    """The columns of a table; a list of texts in `text` is a list of documents."""
+
+    text: str = setting("text", "column of the text, or of the list of texts", metavar="COL")
+    summary: str = setting("summary", "column of the summary", metavar="COL")
+    title: str | None = setting(None, "column of the title", metavar="COL")
+    id: str | None = setting(None, "column of the identifier or URL", metavar="COL")
+    split: str | None = setting(None, "column of the split", metavar="COL")
+    separator: str | None = setting(
+        None, "separator of the documents within a text", metavar="TEXT"
     )
 
 
@@ -420,4 +483,18 @@ LIKE_T2T = Settings(
         max_words=1_000_000,
     ),
     graphs=GraphSettings(graph_paragraphs=100),
+)
+
+# A corpus comes as its authors chose it: nothing is dropped as a copy, as a duplicate, for its
+# language or for its number, and its order is kept.
+FOR_CORPORA = Settings(
+    examples=ExampleSettings(
+        language=ANY_LANGUAGE,
+        keep_duplicates=True,
+        ranking="given",
+        clone_threshold=1.0,
+        paragraph_clone_threshold=1.0,
+        max_documents=100_000,
+        max_paragraphs=1000,
+    ),
 )

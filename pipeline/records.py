@@ -12,7 +12,7 @@ import pyarrow as pa
 FORMAT_VERSION = "3"
 SPLITS = ("train", "validation", "test")
 # Where a wanted URL comes from: `original` is of the original WikiSum files, whose lists mix
-# citations and search results.
+# citations and search results, or of another corpus that was imported.
 SOURCES = ("citation", "original", "search")
 
 
@@ -189,8 +189,8 @@ class Graphs(NamedTuple):
     """The graphs of the example `id`, until they are added to it."""
 
     id: str
-    similarity_graph: dict[str, list[Any]]
-    discourse_graph: dict[str, list[Any]]
+    similarity_graph: dict[str, list[Any]] | None
+    discourse_graph: dict[str, list[Any]] | None
 
 
 class Sizes(NamedTuple):

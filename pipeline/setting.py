@@ -34,12 +34,14 @@ def setting(
     parse: Callable[[str], Any] | None = None,
     append: bool = False,
     default_text: str | None = None,
+    is_later: bool = False,
 ) -> Any:
     """Return a dataclass field with a flag: `text` is its help, the rest restricts its values.
 
     `flag` is the flag's name where it is not the field's; `parse` makes the value of a word and
     raises ValueError; `append` lets the flag be repeated; `default_text` replaces the default in
-    the help. A field made without this function has no flag.
+    the help. `is_later` marks a field that was added after datasets had been built without it: see
+    `recorded`. A field made without this function has no flag.
     """
     told = {k: v for k, v in locals().items() if k not in ("default", "text") and v is not None}
     return dataclasses.field(default=default, metadata={"help": text, **told})
@@ -87,6 +89,16 @@ def _range_text(low: float | None, above: float | None, high: float | None) -> s
     if low is not None:
         return f"at least {low}"
     return "a finite number" if above is None else f"greater than {above}"
+
+
+def recorded(settings: Any) -> dict[str, Any]:
+    """Return the values of settings as fingerprints, shards and the manifest record them.
+
+    A later field is left out at its default, so that datasets built without it keep their bytes.
+    """
+    later = {f.name: f.default for f in dataclasses.fields(settings) if f.metadata.get("is_later")}
+    values = dataclasses.asdict(settings)
+    return {k: v for k, v in values.items() if k not in later or v != later[k]}
 
 
 class Checked:

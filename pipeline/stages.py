@@ -15,6 +15,7 @@ from wikisum.pipeline.articles.templates import (
     read_templates,
     templates_of,
 )
+from wikisum.pipeline.corpora.stage import IMPORT
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.stage import Output, Stage
@@ -137,7 +138,12 @@ def _tokenize(b: Build) -> list[StageResult]:
     return [encode_subwords(b.job, b.settings, b.result(LINK), b.result(VOCAB))]
 
 
+def _import(b: Build) -> list[StageResult]:
+    return []  # a build replaces what `wikisum import` made in its folder
+
+
 STEPS = (
+    Step((IMPORT,), _import),
     Step((READ_TEMPLATES, STORE_TEMPLATES, READ_ARTICLES), _articles),
     Step((QUERIES, CANDIDATES, RESULTS)),
     Step((WANT,), _wanted),

@@ -36,7 +36,7 @@ FLOORS = {
         {"options"},
         {"engine"},
         {"remote"},
-        {"articles", "wanted", "examples"},
+        {"articles", "corpora", "wanted", "examples"},
         {"pages"},
         {"live", "locate", "search"},
         {"stages"},

@@ -141,8 +141,12 @@ class Commands:
         run: Callable[[argparse.Namespace, list[str]], int],
         *flags: AddFlags,
         examples: Sequence[str] = (),
+        text: str | None = None,
     ) -> None:
-        """Add a command that takes Beam's flags too, those after `--`."""
+        """Add a command that takes Beam's flags too, those after `--`.
+
+        `text` is its help, if not the docstring of `run`.
+        """
 
         def with_beam(args: argparse.Namespace, beam_flags: list[str]) -> int:
             # Workers share the cores; one thread per worker also keeps the order of sums fixed.
@@ -153,7 +157,7 @@ class Commands:
             files.set_beam_flags(beam_flags)
             return run(args, beam_flags)
 
-        self._add(name, run.__doc__ or "", flags, examples).set_defaults(run=with_beam)
+        self._add(name, text or run.__doc__ or "", flags, examples).set_defaults(run=with_beam)
 
     def group(self, name: str, text: str) -> "Commands":
         """Add a command that has commands of its own."""

@@ -21,9 +21,9 @@ WARCS_HELP = (
 UNPREFIXED = ("allow_private", "any_port")  # settings of live requests without live- in their flags
 
 
-def build_settings(args: argparse.Namespace) -> "Settings":
+def build_settings(args: argparse.Namespace, default: "Settings | None" = None) -> "Settings":
     """Return the settings that the call gives, with defaults for the rest."""
-    base = options.LIKE_T2T if vars(args).get("like_t2t") else options.Settings()
+    base = options.LIKE_T2T if vars(args).get("like_t2t") else default or options.Settings()
     groups: dict[str, Any] = {name: settings_of(args, value) for name, value in vars(base).items()
                               if dataclasses.is_dataclass(value)}  # fmt: skip
     return settings_of(args, dataclasses.replace(base, **groups))

@@ -19,24 +19,35 @@ from wikisum.pipeline.records import Graphs, Paragraph
 EXAMPLES_PER_BATCH = 32
 
 
-def link(examples: Sequence[Sequence[Paragraph]], settings: GraphSettings) -> list[list[Edges]]:
+def link(
+    examples: Sequence[Sequence[Paragraph]], settings: GraphSettings
+) -> list[list[Edges | None]]:
     """Return the similarity graph and the discourse graph of each example's paragraphs.
 
-    Entities are recognized in one batch over all of them.
+    A graph that the settings do not ask for is None.
     """
     firsts = [paragraphs[: settings.graph_paragraphs] for paragraphs in examples]
-    entities = iter(paragraph_entities([p.text for first in firsts for p in first]))
+    none: list[Edges | None] = [None] * len(firsts)
+    similarity = _similarity(firsts, settings) if settings.has("similarity") else none
+    discourse = _discourse(firsts) if settings.has("discourse") else none
+    return [list(graphs) for graphs in zip(similarity, discourse, strict=True)]
+
+
+def _similarity(examples: list[Sequence[Paragraph]], settings: GraphSettings) -> list[Edges | None]:
+    return [similarity_graph([p.text for p in e], settings.similarity_threshold) for e in examples]
+
+
+def _discourse(examples: list[Sequence[Paragraph]]) -> list[Edges | None]:
+    """The discourse graphs. Entities are recognized in one batch over all examples."""
+    entities = iter(paragraph_entities([p.text for e in examples for p in e]))
     return [
-        [
-            similarity_graph([p.text for p in first], settings.similarity_threshold),
-            discourse_graph(
-                [p.text for p in first],
-                [p.document for p in first],
-                [p.position for p in first],
-                [next(entities) for _ in first],
-            ),
-        ]
-        for first in firsts
+        discourse_graph(
+            [p.text for p in paragraphs],
+            [p.document for p in paragraphs],
+            [p.position for p in paragraphs],
+            [next(entities) for _ in paragraphs],
+        )
+        for paragraphs in examples
     ]
 
 
@@ -60,13 +71,15 @@ class LinkShard:
         return part.result()
 
 
-def _columns(edges: Edges) -> dict[str, list]:
-    return {name: list(column) for name, column in edges._asdict().items()}
+def _columns(edges: Edges | None) -> dict[str, list] | None:
+    return None if edges is None else {n: list(column) for n, column in edges._asdict().items()}
 
 
-def _count(part: PartWriter, graphs: list[Edges], paragraphs: int) -> None:
+def _count(part: PartWriter, graphs: list[Edges | None], paragraphs: int) -> None:
     part.counts["paragraphs_linked"] += paragraphs
     for name, graph in zip(("similarity", "discourse"), graphs, strict=True):
+        if graph is None:
+            continue
         part.counts[f"{name}_edges_out"] += len(graph.weight)
         alone = paragraphs - len(set(graph.source).union(graph.target))
         part.counts[f"{name}_paragraphs_alone"] += alone

@@ -219,8 +219,15 @@ def _ranked(
     pool: list[_Pooled],
     settings: ExampleSettings,
 ) -> Example:
-    """The example with its best paragraphs: by score, then document order, then position."""
-    scores = tfidf_scores(terms(article.title), [p.words for p in pool])
+    """The example with its best paragraphs: by score, then document order, then position.
+
+    In the given order the scores are 0, -1, -2 and so on, as those of the ranker `identity`.
+    """
+    scores = (
+        tfidf_scores(terms(article.title), [p.words for p in pool])
+        if settings.ranking == "tfidf"
+        else [-float(i) for i in range(len(pool))]
+    )
     order = sorted(range(len(pool)), key=lambda i: -scores[i])
     lengths = [len(p.text.split()) for p in pool]
     best = best_within(order, lengths, settings.max_paragraphs, settings.max_words)

@@ -22,6 +22,7 @@ from wikisum.pipeline.examples.shards import ExampleShards
 from wikisum.pipeline.examples.subwords import MODEL, TrainVocab
 from wikisum.pipeline.options import ArticleSettings, Settings
 from wikisum.pipeline.records import EXAMPLE, GRAPHS, SIZES, SPLITS, Example, Graphs, Sizes
+from wikisum.pipeline.setting import recorded
 
 JOIN = Stage(
     name=NAME,
@@ -58,7 +59,7 @@ ARTICLES_PER_SHARD = 4096
 
 def example_shards(settings: Settings, articles: StageResult) -> ExampleShards:
     """The shards of each split: `--shards` for training, the others by their share."""
-    fractions = ArticleSettings(articles.extra["settings"]["split"]).fractions
+    fractions = ArticleSettings(articles.extra["settings"].get("split")).fractions
     train = settings.shards or max(8, articles.counts["articles_out"] // ARTICLES_PER_SHARD)
     return ExampleShards(
         {
@@ -98,13 +99,13 @@ def join_pages(
     run = StageRun(
         JOIN,
         {
-            "settings": asdict(own),
+            "settings": recorded(own),
             "shards": shards.by_split,
             "before": [r.fingerprint for r in (articles, wanted, *pages)],
         },
         shards.part_count,
         articles.counts["articles_out"],
-        {"settings": asdict(own), "origin": origin},
+        {"settings": recorded(own), "origin": origin},
     )
     result = run_stage(job, run, lambda pipeline, _, parts: construct(pipeline, parts))
     if not result.counts.get("examples_out"):
@@ -125,10 +126,10 @@ def link_paragraphs(job: Job, settings: Settings, examples: StageResult) -> Stag
     tasks = examples.paths(JOIN.outputs[0].prefix)
     run = StageRun(
         LINK,
-        {"settings": asdict(own), "before": examples.fingerprint},
+        {"settings": recorded(own), "before": examples.fingerprint},
         len(tasks),
         examples.counts["examples_out"],
-        {"settings": asdict(own), "origin": origin},
+        {"settings": recorded(own), "origin": origin},
     )
     do = LinkShard(job.writer(LINK, len(tasks), origin), own)
     return run_parts(job, run, tasks, do)

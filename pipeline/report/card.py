@@ -1,15 +1,29 @@
 """The dataset card: `README.md` beside the shards, with the block that dataset hubs read."""
 
+from typing import Any
+
 from wikisum import __version__
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.workspace import StageResult, Workspace
+from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import SPLITS
 
 CARD = "README.md"
+_COLUMNS = """## Columns
+
+`id`, `title`, `url`, `lead` (the target), `sections` (the rest of the article), `documents`,
+`paragraphs` (best first, with score and ROUGE-2 recall), `similarity_graph` and
+`discourse_graph` (edges i < j over `paragraphs`), `title_ids`, `lead_ids`, `paragraph_ids`
+(subwords of `vocab/wikisum.model`, text alone, without begin and end).
+
+## Load
+
+    from datasets import load_dataset
+    data = load_dataset("parquet", data_files={s: f"examples/{s}-*.parquet"
+                                               for s in ("train", "validation", "test")})"""
 
 
-def card(language: str, rows_by_split: dict[str, int], counts: dict[str, int]) -> str:
-    """The text of the card."""
+def metadata_block(language: str, license_line: str, rows_by_split: dict[str, int]) -> str:
+    """The block at the head of a card that dataset hubs read."""
     paths = "\n".join(
         f"      - split: {split}\n        path: examples/{split}-*.parquet" for split in SPLITS
     )
@@ -18,11 +32,10 @@ def card(language: str, rows_by_split: dict[str, int], counts: dict[str, int]) -
         (name for limit, name in _SIZES if total < limit),
         "n>1T",
     )
-    rows = "\n".join(f"| {split} | {number:,} |" for split, number in rows_by_split.items())
     return f"""---
 language:
   - {language}
-license: cc-by-sa-4.0
+{license_line}
 task_categories:
   - summarization
 size_categories:
@@ -31,7 +44,18 @@ configs:
   - config_name: default
     data_files:
 {paths}
----
+---"""
+
+
+def split_table(rows_by_split: dict[str, int]) -> str:
+    """The number of examples of each split, as a table."""
+    rows = [f"| {split} | {number:,} |" for split, number in rows_by_split.items()]
+    return "\n".join(["| split | examples |", "| --- | --- |", *rows])
+
+
+def card(language: str, rows_by_split: dict[str, int], counts: dict[str, int]) -> str:
+    """The text of the card."""
+    return f"""{metadata_block(language, "license: cc-by-sa-4.0", rows_by_split)}
 
 # WikiSum, rebuilt
 
@@ -40,27 +64,14 @@ article's lead section out. Built by `wikisum` {__version__} after Liu et al. 20
 Wikipedia by Summarizing Long Sequences") and Liu & Lapata 2019 ("Hierarchical Transformers for
 Multi-Document Summarization").
 
-| split | examples |
-| --- | --- |
-{rows}
+{split_table(rows_by_split)}
 
 {counts.get("documents_out", 0):,} documents and {counts.get("paragraphs_out", 0):,} paragraphs
 stand in the examples. Every document names the crawl file, byte offset and digest that it came
 from; all that was left out stands in `dropped/` with its reason; `manifest.json` has the settings,
 counts and a SHA-256 for every file; `report/` the statistics, as a page and as JSON.
 
-## Columns
-
-`id`, `title`, `url`, `lead` (the target), `sections` (the rest of the article), `documents`,
-`paragraphs` (best first, with tf-idf score and ROUGE-2 recall), `similarity_graph` and
-`discourse_graph` (edges i < j over `paragraphs`), `title_ids`, `lead_ids`, `paragraph_ids`
-(subwords of `vocab/wikisum.model`, text alone, without begin and end).
-
-## Load
-
-    from datasets import load_dataset
-    data = load_dataset("parquet", data_files={{s: f"examples/{{s}}-*.parquet"
-                                               for s in ("train", "validation", "test")}})
+{_COLUMNS}
 
 The article text is that of Wikipedia (CC BY-SA 4.0); the pages belong to their publishers.
 """
@@ -75,9 +86,25 @@ _SIZES = (
 )
 
 
-def write_card(
-    workspace: Workspace, language: str, rows_by_split: dict[str, int], joined: StageResult
-) -> None:
+def corpus_card(settings: dict[str, Any], rows_by_split: dict[str, int]) -> str:
+    """The text of the card of an imported corpus, by the settings of its import."""
+    title, about = settings["title"], settings["about"]
+    return f"""{metadata_block(settings["language"], "license: other", rows_by_split)}
+
+# {title}
+
+{about} Imported by `wikisum import {settings["corpus"]}` {__version__} into the shards of WikiSum;
+the rights are those of the corpus.
+
+{split_table(rows_by_split)}
+
+All entries that were left out stand in `dropped/` with their file and reason; `manifest.json` has
+the settings, counts and a SHA-256 for every file; `report/` the statistics.
+
+{_COLUMNS}
+"""
+
+
+def write_card(workspace: Workspace, text: str) -> None:
     """Write the card beside the shards."""
-    text = card(language, rows_by_split, joined.counts)
     files.write_bytes(workspace.path(CARD), text.encode())

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from wikisum import __version__
+from wikisum.pipeline.corpora.stage import IMPORT
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.run import run_parts
@@ -87,7 +88,9 @@ def _report(
         "graphs": graph_statistics(counts["graphs"]),
         "leakage": leakage(job.workspace, read.paths(_KEYS.prefix)),
         "dropped": read_samples(
-            job.workspace, read.paths(_SAMPLES.prefix), by_name["articles"].paths("articles/")
+            job.workspace,
+            read.paths(_SAMPLES.prefix),
+            [path for stage in stages for path in stage.paths("articles/")],
         ),
         "settings": {stage.stage: stage.extra["settings"] for stage in stages},
         "inputs": {k: v for stage in stages for k, v in stage.extra.get("inputs", {}).items()},
@@ -121,6 +124,7 @@ def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     only if it was asked.
     """
     names = [stage.name for stage in stages() if stage.name in counts]
+    articles, wanted = (name if name in counts else IMPORT.name for name in ("articles", "wanted"))
     examples = counts["examples"]
     pages: Counter[str] = Counter()
     for stage in page_stages():
@@ -128,7 +132,7 @@ def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
 
     def dropped(kind: str) -> dict[str, int]:
         """The rows of a kind that stages after the one that counts them have dropped."""
-        first = names.index("articles" if kind == "article" else "wanted") + 1
+        first = names.index(articles if kind == "article" else wanted) + 1
         rows: Counter[str] = Counter()
         for name in names[first:]:
             rows.update(_part(counts[name], f"dropped_{kind}_"))
@@ -139,12 +143,12 @@ def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     after = ("paragraphs_out", "paragraphs_cut", "paragraphs_article_dropped")
     found = {
         "articles": {
-            "articles": counts["articles"].get("articles_out", 0),
+            "articles": counts[articles].get("articles_out", 0),
             "in_examples": examples.get("examples_out", 0),
             **dropped("article"),
         },
         "references": {
-            "wanted": counts["wanted"].get("references_out", 0),
+            "wanted": counts[wanted].get("references_out", 0),
             "in_examples": examples.get("documents_out", 0),
             **dropped("reference"),
         },

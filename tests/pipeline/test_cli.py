@@ -48,7 +48,9 @@ def test_flags_of_the_same_name_have_the_same_metavar():
                 found.setdefault(flag, {}).setdefault(shown, []).append(name)
     # names with other values: --model of `rank` is a run, --out is a file or a folder
     differing = {flag for flag, metavars in found.items() if len(metavars) > 1}
-    assert differing <= {"--model", "--out", "--preset", "--split", "--precision"}
+    assert differing <= {
+        "--model", "--out", "--preset", "--split", "--precision", "--text", "--title",
+    }  # fmt: skip
 
 
 def test_choices_are_in_the_usage():

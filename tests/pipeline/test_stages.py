@@ -143,11 +143,13 @@ def test_names_and_prefixes_are_unique():
 
 def test_the_order_is_that_of_the_flow():
     assert [stage.name for stage in stages.stages()] == [
+        "import",
         "templates", "template-store", "articles", "queries", "candidates", "search", "wanted",
         "lookup", "follow", "locate", "fetch", "scan", "live", "live-scan", "examples", "graphs",
         "vocab", "tokenize",
     ]  # fmt: skip
-    assert [stage.name for stage in stages.page_stages()] == ["fetch", "scan", "live-scan"]
+    pages = [stage.name for stage in stages.page_stages()]
+    assert pages == ["import", "fetch", "scan", "live-scan"]
 
 
 ERRORS = {

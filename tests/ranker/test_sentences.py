@@ -23,6 +23,24 @@ def test_text_without_capitals_breaks_at_each_stop():
     assert sentences("the cat sat . it ran .") == ["the cat sat .", "it ran ."]
 
 
+def test_lower_case_text_with_spaced_punctuation_breaks_at_lone_stops_only():
+    text = "gov. mike pence said \" it is over . \" he left ( at 5 p.m. ) ! ) why ? '' so . . . end"
+    assert sentences(text) == [
+        'gov. mike pence said " it is over . "',
+        "he left ( at 5 p.m. ) ! )",
+        "why ? ''",
+        "so . . .",
+        "end",
+    ]
+    assert sentences('one . " two . " three\nfour . five') == [
+        "one .",
+        '" two . "',
+        "three",
+        "four .",
+        "five",
+    ]
+
+
 def test_scripts_without_spaces():
     assert sentences("今日は。元気？はい") == ["今日は。", "元気？", "はい"]
 

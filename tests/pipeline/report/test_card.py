@@ -1,7 +1,7 @@
 import pytest
 
-from wikisum.pipeline.engine.workspace import StageResult, Workspace
-from wikisum.pipeline.report.card import card, write_card
+from wikisum.pipeline.engine.workspace import Workspace
+from wikisum.pipeline.report.card import card, corpus_card, write_card
 
 ROWS = {"train": 1_200, "validation": 30, "test": 4}
 
@@ -40,6 +40,14 @@ def test_rows_and_counts_are_in_the_text():
 
 
 def test_the_card_stands_beside_the_shards(tmp_path):
-    joined = StageResult("examples", "f", [], {"documents_out": 7}, {}, 0.0)
-    write_card(Workspace(str(tmp_path)), "en", ROWS, joined)
+    write_card(Workspace(str(tmp_path)), card("en", ROWS, {"documents_out": 7}))
     assert (tmp_path / "README.md").read_text() == card("en", ROWS, {"documents_out": 7})
+
+
+def test_the_card_of_a_corpus_names_the_corpus_and_claims_no_license():
+    settings = {"title": "CNN/DailyMail", "about": "News.", "corpus": "cnndm", "language": "en"}
+    text = corpus_card(settings, ROWS)
+    assert "\n# CNN/DailyMail\n\nNews. Imported by `wikisum import cnndm`" in text
+    assert "license: other\n" in text
+    assert "cc-by-sa" not in text
+    assert "| train | 1,200 |\n| validation | 30 |\n| test | 4 |\n" in text

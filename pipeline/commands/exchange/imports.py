@@ -1,0 +1,115 @@
+"""`wikisum import`: other corpora into the shards of a build."""
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from wikisum.pipeline import options
+from wikisum.pipeline.commands import settings as flags
+from wikisum.pipeline.commands.command import DONE, Commands
+from wikisum.pipeline.commands.extras import check_build
+from wikisum.pipeline.commands.flags import add_settings, settings_of
+from wikisum.pipeline.commands.job import add_job_flags, check_out, open_job
+
+if TYPE_CHECKING:
+    from wikisum.pipeline.corpora.corpus import Corpus
+
+ABOUT = "Import another corpus into the shards of a build."
+CORPORA = {
+    "cnndm": "Import CNN/DailyMail: chunks (.bin), stories, JSON Lines or Parquet.",
+    "wikihow": "Import WikiHow: wikihowAll.csv.",
+    "multinews": "Import Multi-News: .src and .tgt files, JSON Lines or Parquet.",
+    "wcep": "Import WCEP: JSON Lines of events.",
+    "multixscience": "Import Multi-XScience: JSON lists of papers.",
+}
+TABLE = "Import a table: JSON Lines, JSON, CSV, TSV or Parquet with named columns."
+
+
+def import_corpus(args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Import a corpus."""
+    from wikisum.pipeline.corpora.corpus import CORPORA, table
+
+    name = args.import_command
+    columns = settings_of(args, options.ColumnSettings()) if name == "table" else None
+    return _import(args, beam_flags, table(columns) if columns else CORPORA[name], columns)
+
+
+def _import(
+    args: argparse.Namespace,
+    beam_flags: list[str],
+    corpus: "Corpus",
+    columns: options.ColumnSettings | None,
+) -> int:
+    from dataclasses import replace
+
+    from wikisum.pipeline import build as flow
+    from wikisum.pipeline.corpora.read import check_files
+    from wikisum.pipeline.report import summary
+
+    base = replace(options.CorpusSettings(), units=corpus.unit)
+    own = settings_of(args, base)
+    settings = flags.build_settings(args, options.FOR_CORPORA)
+    check_out(args.out)
+    inputs = flags.input_files("FILE", _stories(args.files))
+    lists = flags.input_files("--lists", args.lists)
+    check_files(corpus, inputs, lists)
+    check_build(needs_spacy=settings.graphs.has("discourse"))
+    vocab = flags.vocab_file(settings.vocab.vocab)
+    with open_job(args, beam_flags) as job:
+        manifest = flow.import_corpus(
+            job, corpus, own, settings, inputs=inputs, lists=lists, vocab=vocab, columns=columns
+        )
+        summary.write_summary(manifest, job.workspace.out, sys.stdout)
+    return DONE
+
+
+def _stories(paths: list[str]) -> list[str]:
+    """The paths, with each local folder replaced by the stories in it."""
+    return [os.path.join(p, "**", "*.story") if os.path.isdir(p) else p for p in paths]
+
+
+def _add_input_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="files or globs, also compressed or in a tar archive; or a folder of stories",
+    )
+    parser.add_argument(
+        "--lists",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="lists of the URLs of stories or the titles of articles in each split, with the "
+        "split in the name of the file (all_train.txt)",
+    )
+    add_settings(parser.add_argument_group("corpus"), options.CorpusSettings)
+
+
+def _add_columns(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser.add_argument_group("columns"), options.ColumnSettings)
+
+
+def _add_example_flags(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("examples")
+    names = ["ranking", "max_paragraphs", "max_words"]
+    texts = {
+        "ranking": "order of the paragraphs: as in the documents (given, the default), or by "
+        "tf-idf with the title",
+        "max_paragraphs": "maximum paragraphs per entry (default: 1000)",
+    }
+    add_settings(group, options.ExampleSettings, only=names, texts=texts, show_defaults=False)
+    add_settings(group, options.GraphSettings)
+    add_settings(group, options.Settings)
+
+
+def add_commands(commands: Commands) -> None:
+    """Add `wikisum import`."""
+    group = commands.group("import", ABOUT)
+    shared = (_add_input_flags, _add_example_flags, flags.add_vocab_flags, add_job_flags)
+    for name, text in CORPORA.items():
+        example = f"wikisum import {name} FILE... --out {name}"
+        group.add_beam(name, import_corpus, *shared, examples=[example], text=text)
+    example = "wikisum import table data.jsonl --text article --summary abstract --out data"
+    group.add_beam("table", import_corpus, _add_columns, *shared, examples=[example], text=TABLE)
