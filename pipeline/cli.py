@@ -33,7 +33,7 @@ def _parser() -> argparse.ArgumentParser:
         search,
         stages,
     )
-    from wikisum.pipeline.commands.exchange import imports
+    from wikisum.pipeline.commands.exchange import exports, imports
 
     parser = Parser(prog="wikisum", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"wikisum {__version__}")
@@ -47,8 +47,9 @@ def _parser() -> argparse.ArgumentParser:
     commands.section("pages from elsewhere")
     search.add_commands(commands)
     live.add_commands(commands)
-    commands.section("other corpora")
+    commands.section("other corpora and formats")
     imports.add_commands(commands)
+    exports.add_commands(commands)
     commands.section("ranking")
     ranker.add_commands(commands)
     commands.section("summarizing")

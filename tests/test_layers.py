@@ -49,7 +49,7 @@ FLOORS = {
     ],
     "models": [
         {"settings"},
-        {"sources", "targets"},
+        {"sources", "targets", "export"},
         {"network"},
         {"decoder_only", "hierarchical_decoder", "recurrent"},
         {"table"},

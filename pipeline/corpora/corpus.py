@@ -97,6 +97,13 @@ CORPORA = {
             "Abstracts of papers as documents, a paragraph of related work as lead (Lu et al. "
             "2020).",
         ),
+        Corpus(
+            "examples",
+            "WikiSum",
+            "lines",
+            readers.example_entry,
+            "Examples of another dataset of wikisum, exported as JSON Lines or Parquet.",
+        ),
     )
 }
 

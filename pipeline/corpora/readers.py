@@ -77,6 +77,27 @@ def multi_xscience_entry(row: dict[str, Any]) -> Entry:
     return Entry("", text_of(row, "related_work"), documents, name if name else None)
 
 
+def example_entry(row: dict[str, Any]) -> Entry:
+    """Return the entry of a row of `examples/`, as shards or JSON Lines have it. Raises BadLine.
+
+    Paragraphs return to their documents, in page order.
+    """
+    paragraphs, documents = row.get("paragraphs"), row.get("documents")
+    if not isinstance(paragraphs, list) or not isinstance(documents, list):
+        raise BadLine("missing_column", "'paragraphs' or 'documents' is not a list")
+    try:
+        places = sorted((p["document"], p["position"], p["text"]) for p in paragraphs)
+        texts: dict[int, list[str]] = {}
+        for document, _, text in places:
+            texts.setdefault(document, []).append(text)
+        sources = [SourceText("\n".join(t), documents[n]["url"]) for n, t in texts.items()]
+    except (KeyError, TypeError, IndexError) as error:
+        raise BadLine(
+            "missing_column", f"a paragraph is not that of an example: {error}"
+        ) from error
+    return Entry(text_of(row, "title"), text_of(row, "lead"), sources, text_of(row, "url"))
+
+
 def _cited_abstracts(cited: Any) -> Iterator[str]:
     if not isinstance(cited, dict):
         raise BadLine("missing_column", "'ref_abstract' is not an object")

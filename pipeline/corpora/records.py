@@ -37,11 +37,13 @@ def records_of(found: CorpusRow, entry: Entry, settings: CorpusSettings) -> Entr
     texts = [(t, p) for t in entry.documents if (p := paragraphs(t.text, settings))]
     if not texts:
         raise BadLine("no_text", f"{_name(found, entry)} has no text")
-    documents = [_document(found, address, n, *text, settings) for n, text in enumerate(texts)]
-    if len({d.url for d in documents}) < len(documents):  # a page twice in one entry
-        documents = [d._replace(url=f"{address}.{n}") for n, d in enumerate(documents)]
+    identity = hashlib.sha256(address.encode("utf-8", "replace")).hexdigest()[:16]
+    documents = [
+        _document(found, _url(text.url, f"{identity}.{n}") or f"{address}.{n}", text, p, settings)
+        for n, (text, p) in enumerate(texts)
+    ]
     article = Article(
-        id=hashlib.sha256(address.encode("utf-8", "replace")).hexdigest()[:16],
+        id=identity,
         title=normalize_whitespace(replace_surrogates(entry.title)),
         url=replace_surrogates(entry.name) if entry.name else address,
         lead=lead,
@@ -57,18 +59,21 @@ def _name(found: CorpusRow, entry: Entry) -> str:
     return f"entry {found.number} ({entry.name})" if entry.name else f"entry {found.number}"
 
 
-def _document(
-    found: CorpusRow,
-    address: str,
-    number: int,
-    text: SourceText,
-    paragraphs: list[str],
-    settings: CorpusSettings,
-) -> Document:
+def _url(url: str | None, mark: str) -> str | None:
+    """The canonical form of a URL with a mark, or None if the corpus has no usable one.
+
+    Documents are joined by URL. The mark keeps texts of one page apart that entries have in
+    different versions or cuts.
+    """
     try:
-        url = canonical_url(text.url) if text.url else f"{address}.{number}"
+        return f"{canonical_url(url)}#{mark}" if url else None
     except BadUrl:
-        url = f"{address}.{number}"
+        return None
+
+
+def _document(
+    found: CorpusRow, url: str, text: SourceText, paragraphs: list[str], settings: CorpusSettings
+) -> Document:
     digest = hashlib.sha1("\n".join(paragraphs).encode()).digest()
     return Document(
         url=url,

@@ -22,6 +22,7 @@ CORPORA = {
     "multinews": "Import Multi-News: .src and .tgt files, JSON Lines or Parquet.",
     "wcep": "Import WCEP: JSON Lines of events.",
     "multixscience": "Import Multi-XScience: JSON lists of papers.",
+    "examples": "Import examples that `wikisum export` wrote: JSON Lines or Parquet.",
 }
 TABLE = "Import a table: JSON Lines, JSON, CSV, TSV or Parquet with named columns."
 

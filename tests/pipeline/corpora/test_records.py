@@ -28,13 +28,16 @@ def test_an_entry_is_an_article_with_a_reference_per_document():
     assert article.citations == [d.url for d in documents]
 
 
-def test_urls_of_the_corpus_are_kept_unless_one_entry_repeats_them():
-    documents = [SourceText("a", "HTTP://A.example"), SourceText("b", "no url")]
-    urls = [d.url for d in of(ENTRY._replace(documents=documents)).documents]
-    assert urls == ["http://a.example/", "import:all.jsonl#3.1"]
-    twice = [SourceText("a", "http://a.example/"), SourceText("b", "http://a.example")]
-    urls = [d.url for d in of(ENTRY._replace(documents=twice)).documents]
-    assert urls == ["import:all.jsonl#3.0", "import:all.jsonl#3.1"]
+def test_urls_of_the_corpus_are_kept_with_a_mark_of_the_entry():
+    texts = [SourceText("a", "HTTP://A.example"), SourceText("b", "no url")]
+    texts.append(SourceText("c", "http://a.example/#x"))
+    article, _, documents = of(ENTRY._replace(documents=texts))
+    assert [d.url for d in documents] == [
+        f"http://a.example/#{article.id}.0",
+        "import:all.jsonl#3.1",
+        f"http://a.example/#{article.id}.2",
+    ]
+    assert documents[0].source_url == "HTTP://A.example"
 
 
 def test_ids_differ_by_file_and_number_even_for_equal_entries():
