@@ -22,6 +22,7 @@ COLUMNS = {
     "title_ids": "subwords of the title",
     "lead_ids": "subwords of the lead",
     "paragraph_ids": "subwords of each paragraph",
+    "categories": "categories of the article",
 }
 CITATION = """```bibtex
 @inproceedings{liu2018generating,
