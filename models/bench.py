@@ -11,9 +11,9 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -33,13 +33,22 @@ from wikisum.ranker.training.failures import is_out_of_memory
 from wikisum.ranker.training.monitor import peak_memory_bytes
 
 FIRST_TEXT_ID = 6
+# each model of the papers once
+EACH_MODEL = (
+    "seq2seq-att", "ft-paper", "t-ed", "ht-paper", "pht", "vht", "t-d", "t-dmca", "transformer-xl",
+)  # fmt: skip
+ALL = "all"
 
 
 @dataclass(frozen=True)
 class BenchSettings:
-    """The setting that all models share; 1,600 source tokens in the paper."""
+    """The setting that all models share; 1,600 source tokens in the paper.
 
-    presets: tuple[str, ...] = ("ft-paper", "ht-paper")
+    `presets` may be `all`. With a `width`, all models have this width instead of their own.
+    """
+
+    presets: tuple[str, ...] = EACH_MODEL
+    width: int | None = None
     vocab_size: int = 32_000
     source_tokens: int = 1_600
     paragraph_tokens: int = 100
@@ -50,11 +59,16 @@ class BenchSettings:
 
     def __post_init__(self) -> None:
         for name in self.presets:
-            if name not in (known := presets()):
-                raise ValueError(f"--presets: no {name!r}: one of {', '.join(known)}")
+            if name not in (known := presets()) and self.presets != (ALL,):
+                raise ValueError(f"--presets: no {name!r}: {ALL}, or some of {', '.join(known)}")
         for name, value in vars(self).items():
             if isinstance(value, int) and value < 1:
                 raise ValueError(f"--{name.replace('_', '-')} must be over 0, not {value}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The presets to measure."""
+        return tuple(presets()) if self.presets == (ALL,) else self.presets
 
 
 class Cost(NamedTuple):
@@ -94,9 +108,10 @@ def drawn_batch(settings: BenchSettings, form: SourceForm, examples: int) -> Bat
 
 def costs(settings: BenchSettings, device: torch.device) -> Iterator[Cost]:
     """Yield the rows of the table, one per preset."""
-    for name in settings.presets:
+    for name in settings.names:
         _forget_peak_memory(device)
         shape = replace(preset(name).model, vocab_size=settings.vocab_size)
+        shape = at_width(shape, settings.width or shape.width)
         form = spec_of(shape).source
         torch.manual_seed(0)
         model = build(shape).to(device)
@@ -111,6 +126,17 @@ def costs(settings: BenchSettings, device: torch.device) -> Iterator[Cost]:
             _decoding_seconds(model, settings, form, device, examples),
             peak_memory_bytes(device),
         )
+
+
+def at_width(model: Any, width: int) -> Any:
+    """Return the settings of a model with another width, and its inner widths in proportion."""
+    known = {field.name for field in fields(model)}
+    scaled = {
+        name: max(1, getattr(model, name) * width // model.width)
+        for name in ("width", "feedforward", "embedding")
+        if name in known
+    }
+    return replace(model, **scaled)
 
 
 def parameter_count(model: nn.Module) -> int:
@@ -213,11 +239,12 @@ def median_seconds(work: Callable[[], object], repeats: int, device: torch.devic
 def table(rows: Sequence[Cost]) -> str:
     """Return the rows as a table for a terminal."""
     names = "parameters", "examples", "tokens/s", "TFLOP/s", "s/summary", "GiB"
-    head = f"{'model':<12}" + "".join(
+    first = max(len(name) for name in ["model", *(r.preset for r in rows)])
+    head = f"{'model':<{first}}" + "".join(
         f"{n:>{w}}" for n, w in zip(names, (14, 10, 12, 10, 12, 8), strict=True)
     )
     lines = [
-        f"{r.preset:<12}{r.parameters:>14,}{r.examples:>10}{r.train_tokens_per_second:>12,.0f}"
+        f"{r.preset:<{first}}{r.parameters:>14,}{r.examples:>10}{r.train_tokens_per_second:>12,.0f}"
         f"{r.train_flops_per_second / 1e12:>10.3f}"
         f"{r.seconds_per_summary:>12.3f}{r.peak_bytes / 2**30:>8.2f}"
         for r in rows

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _SAME_SIGNAL_SECONDS = 2.0  # a launcher passes on the Ctrl-C that its terminal sent to all
 
 BENCH_TEXTS = {
+    "width": "width of all models (default: that of each preset)",
     "vocab_size": "subwords in the vocabulary",
     "source_tokens": "subwords per example",
     "paragraph_tokens": "subwords per paragraph",
@@ -332,7 +333,7 @@ def add_bench_flags(parser: argparse.ArgumentParser) -> None:
         "--presets",
         type=names,
         metavar="NAME,...",
-        help="presets to measure (default: ft-paper,ht-paper)",
+        help="presets to measure, or all (default: one of each model of the papers)",
     )
     add_device_flag(parser)
     for name, text in BENCH_TEXTS.items():

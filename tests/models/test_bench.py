@@ -5,11 +5,23 @@ import pytest
 import torch
 
 from wikisum.models import bench
-from wikisum.models.bench import BenchSettings, costs, drawn_batch, training_flops
+from wikisum.models.bench import (
+    EACH_MODEL,
+    BenchSettings,
+    at_width,
+    costs,
+    drawn_batch,
+    table,
+    training_flops,
+)
 from wikisum.models.sources import FLAT, HIERARCHICAL
+from wikisum.models.table import MODELS, preset, presets, spec_of
 from wikisum.pipeline.cli import main
 
-SMALL = BenchSettings(("tiny", "tiny-ft"), 300, 120, 50, 10, 2, 2, 1)
+SMALL = BenchSettings(
+    ("tiny", "tiny-ft"), vocab_size=300, source_tokens=120, paragraph_tokens=50, target_tokens=10,
+    beam=2, max_examples=2, repeats=1,
+)  # fmt: skip
 
 
 def test_examples_have_the_lengths_of_the_setting():
@@ -28,10 +40,38 @@ def test_every_model_has_a_row():
         assert min(row[1:]) > 0
 
 
+def test_without_names_each_model_has_a_row():
+    """At small width, so that it takes seconds."""
+    settings = dataclasses.replace(
+        SMALL, presets=EACH_MODEL, width=16, source_tokens=20, paragraph_tokens=10,
+        target_tokens=2, max_examples=1,
+    )  # fmt: skip
+    rows = list(costs(settings, torch.device("cpu")))
+    assert [row.preset for row in rows] == list(EACH_MODEL)
+    models = {spec_of(preset(name).model).name for name in EACH_MODEL}
+    assert models == set(MODELS)
+    lines = table(rows).splitlines()
+    assert len({len(line) for line in lines}) == 1
+
+
+def test_all_presets_can_be_named():
+    assert BenchSettings(("all",)).names == tuple(presets())
+
+
+def test_a_width_scales_the_inner_widths():
+    flat = at_width(preset("t-ed").model, 64)
+    assert (flat.width, flat.feedforward) == (64, 256)
+    lstm = at_width(preset("seq2seq-att").model, 64)
+    assert (lstm.width, lstm.embedding) == (64, 64)
+
+
 def test_operations_are_those_of_the_products(make_model):
     """Of a model with one encoder and one decoder layer, by hand; 2 per multiplication."""
     model = make_model("ft", decoder_layers=1)
-    batch = drawn_batch(BenchSettings((), 50, 9, 4, 5, 1, 1, 1), FLAT, 1)
+    settings = BenchSettings(
+        (), vocab_size=50, source_tokens=9, paragraph_tokens=4, target_tokens=5
+    )
+    batch = drawn_batch(settings, FLAT, 1)
     W, F, V, N, Y = 16, 32, 50, 9, 6
     encoder = 4 * N * W * W + 2 * N * N * W + 2 * N * W * F
     cross = 2 * Y * W * W + 2 * N * W * W + 2 * Y * N * W
