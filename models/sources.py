@@ -6,7 +6,7 @@ packs. Two forms are here; a model may bring its own, for which `read` is enough
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from wikisum.models.settings.run import SourceSettings
 from wikisum.ranker.data.ragged import Ints, Ragged, gathered
 from wikisum.ranker.data.vocab import END, END_OF_PARAGRAPH, END_OF_TITLE, UNKNOWN
 
-Ids = npt.NDArray[np.uint16]
+Ids = npt.NDArray[np.integer[Any]]
 
 
 class Examples(NamedTuple):

@@ -19,6 +19,7 @@ MODELS = {
     "vht": "wikisum.models.hierarchical_decoder.vertical",
     "decoder-only": "wikisum.models.decoder_only.decoder",
     "lstm": "wikisum.models.recurrent.lstm_attention",
+    "pointer": "wikisum.models.pointer.spec",
 }
 
 _GROUPS: dict[str, Any] = {

@@ -50,8 +50,9 @@ FLOORS = {
     "models": [
         {"settings"},
         {"sources", "targets", "export"},
+        {"vocabulary"},
         {"network"},
-        {"decoder_only", "hierarchical_decoder", "recurrent"},
+        {"decoder_only", "hierarchical_decoder", "pointer", "recurrent"},
         {"table"},
         {"data"},
         {"training"},

@@ -1,14 +1,11 @@
 """Shards -> batches: row groups are read when they are needed, and a few are kept."""
 
-import hashlib
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import sentencepiece
 import torch
 
 from wikisum.graphs.adjacency import adjacency
@@ -18,7 +15,9 @@ from wikisum.models.settings.run import ARTICLE, SourceSettings
 from wikisum.models.sources import Examples, Ids
 from wikisum.models.table import spec_of
 from wikisum.models.targets import Heading, article_ids
-from wikisum.ranker.data.ragged import Ints, from_arrow, ragged
+from wikisum.models.vocabulary.run_vocabulary import TEXT_COLUMNS, Vocabulary
+from wikisum.models.vocabulary.words import Words
+from wikisum.ranker.data.ragged import Ints, concatenated_ids, from_arrow, ragged
 from wikisum.ranker.data.shards import RowGroup, Shard, read_group, row_groups
 from wikisum.ranker.data.vocab import BEGIN, END, PAD
 from wikisum.ranker.training.plan import Lengths
@@ -67,9 +66,9 @@ def collate(
 class SplitReader(GroupReader[_Group, Batch]):
     """The examples of a split by number, as one model reads them; `model` is its settings.
 
-    Shards hold the subwords of leads; the sections of whole articles are encoded here, with
-    `vocab`. Raises ValueError naming the shard if it has no subword ids, ids of another vocabulary,
-    or not the graph that the model needs.
+    Shards hold the subwords of leads. Whole articles, words, and targets that the model changes
+    need the run's `vocabulary`. Raises ValueError naming the shard if it has no subword ids, ids of
+    another vocabulary, or not the graph that the model needs.
     """
 
     def __init__(
@@ -77,15 +76,19 @@ class SplitReader(GroupReader[_Group, Batch]):
         shards: Sequence[Shard],
         model: Any,
         source: SourceSettings,
-        vocab: sentencepiece.SentencePieceProcessor | None = None,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         super().__init__(row_groups(shards))
         if not self.groups:
             raise ValueError(f"{shards[0]} and the other shards of its split hold no example")
         self.model, self.source, self.spec = model, source, spec_of(model)
-        if source.target == ARTICLE and vocab is None:
+        self.vocabulary, self.has_words = vocabulary, self.spec.words(model) > 0
+        if source.target == ARTICLE and vocabulary is None:
             raise ValueError("whole articles need a vocabulary, which encodes their sections")
-        self.vocab = vocab
+        if self.has_words and source.target == ARTICLE:
+            raise ValueError("--target article needs subwords: use --words 0")
+        if self.has_words and not isinstance(vocabulary, Words):
+            raise ValueError("the model reads words: the reader needs the run's vocabulary")
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "spec": None}
@@ -96,8 +99,8 @@ class SplitReader(GroupReader[_Group, Batch]):
     def identity(self) -> list[Any]:
         """Return plain values that decide the lengths of the examples, besides the shards."""
         about: list[Any] = [self.spec.name, list(vars(self.source).values())]
-        if self.source.target == ARTICLE and self.vocab is not None:
-            about.append(hashlib.sha256(self.vocab.serialized_model_proto()).hexdigest())
+        if self.source.target == ARTICLE and self.vocabulary is not None:
+            about.append(self.vocabulary.fingerprint())
         return about
 
     def lengths_of(self, number: int) -> Lengths:
@@ -121,7 +124,8 @@ class SplitReader(GroupReader[_Group, Batch]):
             title, paragraphs = examples.title(row), examples.paragraphs_of(row)
             source = self.spec.source.read(title, paragraphs, self.source)
             sources.append(source)
-            targets.append(examples.target(row)[: self.source.target_tokens])
+            target = examples.target(row)[: self.source.target_tokens]
+            targets.append(self.spec.target(self.model, source, target, self.vocabulary))
             if group.graphs is not None:
                 graphs.append(group.graphs.adjacency(row, len(source)))
         return collate(sources, targets, numbers.tolist(), graphs or None)
@@ -134,16 +138,18 @@ class SplitReader(GroupReader[_Group, Batch]):
         graph = self.spec.graph(self.model) if with_graph else "none"
         graphs = [] if graph == "none" else [f"{graph}_graph"]
         with_sections = [_SECTIONS] if self.source.target == ARTICLE else []
-        table = read_group(group, [*_IDS, *graphs, *with_sections])
+        texts = TEXT_COLUMNS if self.has_words else _IDS
+        table = read_group(group, [*texts, *graphs, *with_sections])
         for name in table.column_names:
             if table[name].null_count:
                 command = "tokenize" if name in _IDS else "examples"
                 raise ValueError(
                     f"{group.shard} has rows without {name}: run `wikisum {command}` first"
                 )
-        examples = self._with_targets(_examples(table), table)
+        found = self._word_examples(table) if self.has_words else _examples(table)
+        examples = self._with_targets(found, table)
         largest = max(int(part.ids.max(initial=0)) for part in examples[:3])
-        if largest >= self.model.vocab_size:
+        if largest >= self.model.vocab_size and not self.has_words:
             raise ValueError(
                 f"{group.shard} has the subword {largest:,}, but the vocabulary has only "
                 f"{self.model.vocab_size:,}"
@@ -154,18 +160,34 @@ class SplitReader(GroupReader[_Group, Batch]):
 
     def _with_targets(self, examples: Examples, table: pa.Table) -> Examples:
         """Return the examples with whole articles as targets, if the model learns those."""
-        if self.source.target != ARTICLE or self.vocab is None:
+        if self.source.target != ARTICLE or self.vocabulary is None:
             return examples
         articles = [
             article_ids(
                 examples.target(row).tolist(),
                 [(Heading(s["title"], s["level"]), s["text"]) for s in sections],
-                partial(self.vocab.encode, num_threads=1),
+                self.vocabulary.encode_texts,
                 self.source.article_tokens,
             )
             for row, sections in enumerate(table[_SECTIONS].to_pylist())
         ]
         return examples._replace(targets=ragged(articles))
+
+    def _word_examples(self, table: pa.Table) -> Examples:
+        """Return the ids of the words of a row group's examples."""
+        assert isinstance(self.vocabulary, Words)
+        rows = [
+            self.vocabulary.encode_example(
+                row["title"], [p["text"] for p in row["paragraphs"]], row["lead"],
+                self.source.source_tokens,
+            )
+            for row in table.to_pylist()
+        ]  # fmt: skip
+        titles, paragraphs, leads = zip(*rows, strict=True)
+        count = np.array([len(texts) for texts in paragraphs], dtype=np.int64)
+        flat = [ids for texts in paragraphs for ids in texts]
+        lists = [concatenated_ids(ids) for ids in (titles, leads, flat)]
+        return Examples(lists[0], lists[1], lists[2], np.cumsum(count) - count, count)
 
 
 def _examples(table: pa.Table) -> Examples:

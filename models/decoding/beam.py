@@ -51,7 +51,7 @@ def beam_search(
     memory = model.encode(source)
     batch, device, beam = source.is_source_BL.shape[0], source.id_N.device, settings.beam
     state = model.start(memory, beam, settings.max_tokens + 1)
-    blocker = Blocker(settings, commas, device, headings)
+    blocker = Blocker(settings, commas, device, headings, model.writes)
     primer = Primer.of(source, settings)
     living = _first_hypotheses(batch, beam, device)
     best = _Finished(

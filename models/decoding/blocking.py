@@ -20,6 +20,7 @@ class Blocker:
 
     END is forbidden before `min_tokens`, and everything else after `max_tokens`. `commas` are left
     out of `block_recent`. Section headings are forbidden unless there is a rule for `headings`.
+    `writes` are further special tokens that may come.
     """
 
     def __init__(
@@ -28,10 +29,11 @@ class Blocker:
         commas: Iterable[int],
         device: torch.device,
         headings: HeadingRule | None = None,
+        writes: frozenset[int] = frozenset(),
     ) -> None:
         self._settings, self._headings = settings, headings
-        never = set(NEVER_WRITTEN) - (HEADING_TOKENS if headings is not None else set())
-        self._never = torch.tensor(sorted(never), device=device)
+        allowed = writes | (HEADING_TOKENS if headings is not None else set())
+        self._never = torch.tensor(sorted(set(NEVER_WRITTEN) - allowed), device=device)
         self._commas = torch.tensor(sorted(commas), dtype=torch.long, device=device)
 
     def blocked(

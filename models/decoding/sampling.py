@@ -31,7 +31,7 @@ def sample(
     """
     batch, device = source.is_source_BL.shape[0], source.id_N.device
     state = model.start(model.encode(source), 1, settings.max_tokens + 1)
-    blocker = Blocker(settings, commas, device, headings)
+    blocker = Blocker(settings, commas, device, headings, model.writes)
     primer = Primer.of(source, settings)
     generator = torch.Generator(device).manual_seed(settings.seed * 1_000_003 + first_draw)
     token_BS = torch.full((batch, 1), BEGIN, device=device)
@@ -48,7 +48,7 @@ def sample(
         is_open_B &= drawn_B1[:, 0] != END
         if not is_open_B.any():
             break
-    rows = [[t for t in row if t not in (PAD, BEGIN, END)] for row in token_BS.tolist()]
+    rows = [[t for t in row if t not in (PAD, END)] for row in token_BS[:, 1:].tolist()]
     logs = log_B.tolist()
     return [Hypothesis(row, log, log / (len(row) + 1)) for row, log in zip(rows, logs, strict=True)]
 

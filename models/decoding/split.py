@@ -12,6 +12,7 @@ from wikisum.models.data.batches import SplitReader
 from wikisum.models.decoding.summarize import (
     Summarizer,
     SummaryResult,
+    encode_headings,
     heading_rule,
     row_settings,
     summaries,
@@ -21,7 +22,7 @@ from wikisum.models.decoding.summarize import (
 from wikisum.models.decoding.summary_files import Summary
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import ARTICLE
-from wikisum.models.targets import Heading, heading_ids
+from wikisum.models.targets import Heading
 from wikisum.ranker.data.ragged import Ints
 from wikisum.ranker.data.shards import read_group
 from wikisum.ranker.training.lengths import reader_key
@@ -102,8 +103,7 @@ def _fitting(
     summarizer: Summarizer, sections: Sequence[dict[str, Any]], max_tokens: int
 ) -> list[Heading]:
     headings = [Heading(s["title"], s["level"]) for s in sections]
-    ids = [heading_ids(summarizer.processor.encode(h.title), h.level) for h in headings]
-    ends = accumulate(map(len, ids))
+    ends = accumulate(map(len, encode_headings(summarizer, headings)))
     return [h for h, end in zip(headings, ends, strict=True) if end <= max_tokens]
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import sentencepiece
 import torch
 from torch import Tensor
 
@@ -33,24 +32,22 @@ from wikisum.models.sources import SourceForm
 from wikisum.models.table import build, spec_of
 from wikisum.models.targets import Heading, heading_ids, split_article
 from wikisum.models.training.checkpoints import ChosenWeights, choose, vocab_path
+from wikisum.models.vocabulary.run_vocabulary import Vocabulary, vocabulary_of
 from wikisum.pipeline.records import Section
 from wikisum.ranker.data.ragged import Ints
 from wikisum.ranker.data.vocab import PAD
 from wikisum.ranker.rank import rank
 from wikisum.ranker.runs.checkpoints import device_of, load_vocab
 
-COMMAS = (",", "▁,")
-
 
 class SummaryResult(NamedTuple):
-    """A summary, the log-probability of the target under the model, and the attention.
+    """What was written for an example, the log-probability of its target, and the attention.
 
     `sections` is None where leads are written. `attention` is the share of each paragraph in the
     attention of all tokens of the summary, in 0..1, the title counted with the first paragraph;
     empty if the model has no such attention.
     """
 
-    text: str
     sections: tuple[Section, ...] | None
     hypothesis: Hypothesis
     target_log_probability: float
@@ -59,10 +56,10 @@ class SummaryResult(NamedTuple):
 
 
 class Summarizer(NamedTuple):
-    """A trained model, ready to decode; `commas` are the ids of the subwords that are a comma."""
+    """A trained model, ready to decode; `commas` are the ids of tokens that are a comma."""
 
     model: SummaryModel
-    processor: sentencepiece.SentencePieceProcessor
+    vocabulary: Vocabulary
     chosen: ChosenWeights
     commas: frozenset[int]
     device: torch.device
@@ -119,14 +116,13 @@ def load_run(
     device = device_of(device) if isinstance(device, str) else device
     run = Path(run)
     chosen = choose(run, checkpoint)
-    processor = load_vocab(vocab_path(run))
     model = build(chosen.settings.model)
     model.load_state_dict(chosen.weights)
     is_half = precision == "bf16" or (precision == "auto" and device.type == "cuda")
     model = model.to(device, torch.bfloat16 if is_half else torch.float32).eval()
-    ids = [processor.piece_to_id(piece) for piece in COMMAS]
-    commas = frozenset(i for i in ids if i != processor.unk_id())
-    return Summarizer(model, processor, chosen, commas, device)
+    has_words = spec_of(chosen.settings.model).words(chosen.settings.model) > 0
+    vocabulary = vocabulary_of(run, has_words, load_vocab(vocab_path(run)))
+    return Summarizer(model, vocabulary, chosen, vocabulary.ids([","]), device)
 
 
 @torch.inference_mode()
@@ -148,21 +144,24 @@ def summaries(
     log_B = target_log_probabilities(model, batch, memory).tolist()
     attention = _attention(summarizer, batch, memory, [h.tokens for h in hypotheses])
     tokens = (batch.label_BS != PAD).sum(1).tolist()
-    texts = [written_texts(summarizer.processor, h.tokens) for h in hypotheses]
+    sections = [
+        None if headings is None else written_sections(summarizer.vocabulary, h.tokens)
+        for h in hypotheses
+    ]
     return [
-        SummaryResult(lead, None if headings is None else sections, *rest)
-        for (lead, sections), *rest in zip(texts, hypotheses, log_B, tokens, attention, strict=True)
+        SummaryResult(*row)
+        for row in zip(sections, hypotheses, log_B, tokens, attention, strict=True)
     ]
 
 
-def written_texts(
-    processor: sentencepiece.SentencePieceProcessor, tokens: Sequence[int]
-) -> tuple[str, tuple[Section, ...]]:
-    """Return the lead and the sections that a model wrote."""
-    lead, sections = split_article(tokens)
-    return processor.decode(lead), tuple(
-        Section(processor.decode(s.title), s.level, processor.decode(s.text)) for s in sections
-    )
+def written_sections(vocabulary: Vocabulary, tokens: Sequence[int]) -> tuple[Section, ...]:
+    """Return the sections that a model wrote."""
+
+    def text(ids: Sequence[int]) -> str:
+        return vocabulary.decode(ids, "", ())
+
+    _, sections = split_article(tokens)
+    return tuple(Section(text(s.title), s.level, text(s.text)) for s in sections)
 
 
 def with_headings(result: SummaryResult, headings: Sequence[Heading]) -> SummaryResult:
@@ -172,6 +171,12 @@ def with_headings(result: SummaryResult, headings: Sequence[Heading]) -> Summary
     """
     pairs = zip(result.sections or (), headings, strict=True)
     return result._replace(sections=tuple(s._replace(title=h.title) for s, h in pairs))
+
+
+def encode_headings(summarizer: Summarizer, headings: Sequence[Heading]) -> list[list[int]]:
+    """Return the tokens of each heading, with its marks."""
+    titles = summarizer.vocabulary.encode_texts([h.title for h in headings])
+    return [heading_ids(title, h.level) for title, h in zip(titles, headings, strict=True)]
 
 
 def heading_rule(
@@ -193,8 +198,7 @@ def heading_rule(
         raise ValueError("the run was trained on leads: --target article needs another")
     if headings is None:
         return AnyHeadings()
-    encode = summarizer.processor.encode
-    ids = [[heading_ids(encode(h.title), h.level) for h in given] for given in headings]
+    ids = [encode_headings(summarizer, given) for given in headings]
     return GivenHeadings(ids, decoding.max_tokens, summarizer.device)
 
 
@@ -258,11 +262,14 @@ def summary_row(
     attention: list[float | None] = [*result.attention] or [None] * len(example["paragraphs"])
     read = zip(example["paragraphs"], attention, strict=False)
     gold = example.get("sections")
+    texts = [paragraph["text"] for paragraph in example["paragraphs"]]
+    lead, _ = split_article(result.hypothesis.tokens)
+    written = summarizer.vocabulary.decode(lead, example["title"], texts)
     return Summary(
         example["id"],
         example["title"],
         example["lead"],
-        result.text,
+        written,
         score=result.hypothesis.score,
         log_prob=result.hypothesis.log_probability,
         tokens=len(result.hypothesis.tokens) + 1,
@@ -314,8 +321,7 @@ def own_summary(
     graph = spec.graph(summarizer.settings.model)
     if graph != "none" and edges is None:
         raise ValueError(f"the model follows the {graph} graph, but no edges were given")
-    encoded = summarizer.processor.encode([example["title"], *texts])
-    title, *paragraphs = (np.array(ids, np.uint16) for ids in encoded)
+    title, paragraphs = summarizer.vocabulary.encode(example["title"], texts)
     read = spec.source.read(title, paragraphs, source)
     graphs = None
     if graph != "none" and edges is not None:

@@ -35,6 +35,10 @@ What the framework promises and expects:
 * Every parameter takes part in every loss (stack experts in one parameter), otherwise training in
   several processes waits forever.
 * All randomness comes from the generators of torch, which are seeded per batch: resuming is exact.
+* A model of words (`words=...`) gets ids from a vocabulary that is counted on the training split.
+  An id from `vocab_size` on is a word of the source that the vocabulary lacks, numbered in each
+  example by its first occurrence; the target has it too. The model embeds it as UNKNOWN, and may
+  give it a probability: `step` then returns more than V columns.
 * Buffers and parameters are saved under their names in `state_dict`; nothing else is.
 * Decoding runs under `torch.inference_mode()`, possibly in bf16.
 
@@ -46,12 +50,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from wikisum.models.network.packing import Batch, Source
 from wikisum.models.settings.run import RunSettings
-from wikisum.models.sources import SourceForm
+from wikisum.models.sources import Ids, SourceForm
+from wikisum.ranker.data.ragged import Ints
 from wikisum.ranker.training.loss import Figure as Figure
 from wikisum.ranker.training.loss import Loss as Loss
 
@@ -68,6 +75,12 @@ class DecodingState(Protocol):
 
 class SummaryModel(nn.Module):
     """Base class of all models: a loss to train on and a step to decode with."""
+
+    writes: frozenset[int] = frozenset()  # special tokens that decoding may use, besides END
+
+    def use_vectors(self, vector_VE: npt.NDArray[np.float32]) -> None:
+        """Take these as first values of word vectors. Only models of words have them."""
+        raise NotImplementedError
 
     def forward(self, batch: Batch, smoothing: float) -> Loss:
         """Return the loss of a batch; `smoothing` is the share of label smoothing."""
@@ -113,6 +126,21 @@ def no_graph(settings: Any) -> str:
     return "none"
 
 
+def no_words(settings: Any) -> int:
+    """Return the size of the vocabulary of words of a model that reads subwords."""
+    return 0
+
+
+def plain_target(settings: Any, source: list[Ids], lead: Ids, vocabulary: Any) -> Ids:
+    """Return the target of a model that learns to write leads as they are."""
+    return lead
+
+
+def keep_settings(settings: Any, source_E: Ints, target_E: Ints) -> Any:
+    """Return the settings of a model that needs no statistics of the training split."""
+    return settings
+
+
 @dataclass(frozen=True)
 class ModelSpec:
     """All that the framework knows of a model.
@@ -122,6 +150,12 @@ class ModelSpec:
     and target make one sequence. `graph` returns the graph over paragraphs that given settings
     need (`none`, `similarity` or `discourse`); `Source.graph_BPP` then holds it. The first preset
     is the default of `--model NAME`.
+
+    Hooks for models that read or write something else than the subwords of the dataset: `words`
+    returns the size of the vocabulary of words that given settings need, 0 for subwords. `target`
+    returns what is learned for a source and a lead, given the run's vocabulary
+    (`models/vocabulary`). `measure` returns the settings completed by the numbers of tokens of all
+    sources and targets of the training split.
     """
 
     name: str
@@ -131,6 +165,9 @@ class ModelSpec:
     presets: Mapping[str, RunSettings] = field(default_factory=dict)
     joined: bool = False
     graph: Callable[[Any], str] = no_graph
+    words: Callable[[Any], int] = no_words
+    target: Callable[[Any, list[Ids], Ids, Any], Ids] = plain_target
+    measure: Callable[[Any, Ints, Ints], Any] = keep_settings
 
 
 @dataclass

@@ -55,7 +55,7 @@ class SourceSettings:
 
 
 SCHEDULES = ("inverse_sqrt", "cosine", "constant")
-OPTIMIZERS = ("adam", "adamw")
+OPTIMIZERS = ("adam", "adamw", "adagrad")
 
 
 @dataclass(frozen=True)

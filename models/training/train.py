@@ -82,9 +82,13 @@ class Trainer(TrainingLoop[Batch]):
         return best_of(self.run, self.settings.train.keep_best)
 
     def make_optimizer(self) -> torch.optim.Optimizer:
-        """Return Adam, or AdamW, whose decay spares biases, norms and other vectors."""
+        """Return Adam, AdamW, whose decay spares biases, norms and other vectors, or Adagrad."""
         own = self.settings.train
         parameters = list(self.model.parameters())
+        if own.optimizer == "adagrad":  # its accumulator starts as in See et al. 2017
+            return torch.optim.Adagrad(
+                parameters, own.peak_learning_rate, initial_accumulator_value=0.1, eps=own.epsilon
+            )
         common: dict[str, Any] = {
             "lr": own.peak_learning_rate,
             "betas": (own.beta1, own.beta2),

@@ -83,7 +83,7 @@ def _split(args: argparse.Namespace, loaded: "Summarizer", out: Path) -> None:
     settings = loaded.settings
     source = settings_of(args, settings.source)
     shards = split_shards(data, args.split)
-    reader = SplitReader(shards, settings.model, source, loaded.processor)
+    reader = SplitReader(shards, settings.model, source, loaded.vocabulary)
     decoding = settings_of(args, settings.decoding)
     batch_tokens = args.batch_tokens or settings.train.batch_tokens
     headings = OWN_HEADINGS if args.headings == OWN_HEADINGS else _headings(args.headings)

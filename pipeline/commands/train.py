@@ -20,11 +20,10 @@ from wikisum.pipeline.errors import JobFailed
 from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings
 
 if TYPE_CHECKING:
-    from sentencepiece import SentencePieceProcessor
-
     from wikisum.models.data.batches import SplitReader
     from wikisum.models.settings.run import RunSettings
     from wikisum.models.training.checkpoints import Weights
+    from wikisum.models.vocabulary.run_vocabulary import Vocabulary
     from wikisum.ranker.training.distributed import ProcessGroup
     from wikisum.ranker.training.loop import Stopping, TrainingLoop
 
@@ -125,6 +124,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
     from wikisum.models.data.batches import SplitReader
     from wikisum.models.training.checkpoints import prepare_run
     from wikisum.models.training.train import Trainer
+    from wikisum.models.training.vocabulary import prepare_vocabulary
     from wikisum.ranker.data.shards import find_vocab, split_shards
     from wikisum.ranker.data.vocab import load_model
     from wikisum.ranker.runs.checkpoints import check_vocab
@@ -132,17 +132,23 @@ def train_summarizer(args: argparse.Namespace) -> int:
     train = split_shards(args.data, "train")
     vocab = find_vocab(args.data)
     check_vocab(args.out, vocab, args.data)
-    settings = _run_settings(args, load_model(vocab, args.data).get_piece_size())
+    processor = load_model(vocab, args.data)
+    settings = _run_settings(args, processor.get_piece_size())
     with _training_processes(args.device) as processes:
-        processor = load_model(vocab, args.data)
-        validation = _validation(args.data, settings, processor)
+        vocabulary = prepare_vocabulary(
+            args.out, train, settings, processor, args.init_from, processes
+        )
+        settings = _fitted(args, settings, vocabulary, processes)
+        validation = _validation(args.data, settings, vocabulary)
         if validation is None and processes.is_main:
             sys.stderr.write(
                 f"{args.data} has no validation examples: checkpoints are not compared\n"
             )
-        reader = SplitReader(train, settings.model, settings.source, processor)
+        reader = SplitReader(train, settings.model, settings.source, vocabulary)
         initial = _initial_weights(args)
         trainer = Trainer(args.out, settings, reader, validation, processes, initial)
+        if vocabulary.vectors is not None and trainer.step == 0 and initial is None:
+            trainer.model.use_vectors(vocabulary.vectors)
         trainer.lengths(sys.stderr)
         if processes.is_main:
             prepare_run(args.out, settings, vocab, args.data)
@@ -157,8 +163,29 @@ def train_summarizer(args: argparse.Namespace) -> int:
     return _exit_code(trainer)
 
 
+def _fitted(
+    args: argparse.Namespace, settings: "RunSettings", vocabulary: "Vocabulary",
+    processes: "ProcessGroup",
+) -> "RunSettings":  # fmt: skip
+    """Return the settings with the size of the vocabulary, and with what the model measures."""
+    from wikisum.models.data.batches import SplitReader
+    from wikisum.models.network.spec import keep_settings
+    from wikisum.models.table import spec_of
+    from wikisum.ranker.data.shards import split_shards
+    from wikisum.ranker.training.lengths import cached_lengths
+
+    model = dataclasses.replace(settings.model, vocab_size=vocabulary.size)
+    spec = spec_of(model)
+    if spec.measure is not keep_settings:
+        reader = SplitReader(split_shards(args.data, "train"), model, settings.source, vocabulary)
+        cache = args.out / "lengths-train.npz"
+        lengths = cached_lengths(reader, cache, processes, sys.stderr)
+        model = spec.measure(model, lengths.source, lengths.target)
+    return dataclasses.replace(settings, model=model)
+
+
 def _validation(
-    data: str, settings: "RunSettings", vocab: "SentencePieceProcessor"
+    data: str, settings: "RunSettings", vocabulary: "Vocabulary"
 ) -> "SplitReader | None":
     """The examples to validate on; None for a dataset that has none."""
     from wikisum.models.data.batches import SplitReader
@@ -167,7 +194,7 @@ def _validation(
     with contextlib.suppress(FileNotFoundError):
         shards = split_shards(data, "validation")
         if row_groups(shards):
-            return SplitReader(shards, settings.model, settings.source, vocab)
+            return SplitReader(shards, settings.model, settings.source, vocabulary)
     return None
 
 

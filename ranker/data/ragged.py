@@ -1,7 +1,7 @@
 """Lists of subword ids in one flat array: as Arrow keeps them, cut, joined and padded by numpy."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ Ints = npt.NDArray[np.int64]
 class Ragged(NamedTuple):
     """List i is `ids[starts[i] : starts[i] + lengths[i]]`; lists may leave gaps between them."""
 
-    ids: npt.NDArray[np.uint16]
+    ids: npt.NDArray[np.integer[Any]]
     starts: Ints
     lengths: Ints
 
@@ -24,6 +24,13 @@ def ragged(lists: Sequence[Sequence[int]]) -> Ragged:
     """Return the lists, flat."""
     lengths = np.array([len(ids) for ids in lists], dtype=np.int64)
     ids = np.fromiter((i for one in lists for i in one), np.uint16, int(lengths.sum()))
+    return Ragged(ids, np.cumsum(lengths) - lengths, lengths)
+
+
+def concatenated_ids(lists: Sequence[npt.NDArray[np.integer[Any]]]) -> Ragged:
+    """Return arrays of ids as lists of one flat array."""
+    lengths = np.array([len(ids) for ids in lists], dtype=np.int64)
+    ids = np.concatenate(lists) if len(lists) else np.zeros(0, np.int32)
     return Ragged(ids, np.cumsum(lengths) - lengths, lengths)
 
 

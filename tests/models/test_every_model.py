@@ -21,13 +21,18 @@ from wikisum.models.table import MODELS, build, from_json, preset, presets, spec
 from wikisum.models.targets import heading_ids, split_article
 from wikisum.models.training.checkpoints import choose, prepare_run
 from wikisum.models.training.train import Stopping, Trainer
+from wikisum.models.vocabulary.run_vocabulary import WordSettings, count_words, save_words
+from wikisum.models.vocabulary.subwords import Subwords
+from wikisum.models.vocabulary.words import Words
 from wikisum.pipeline.cli import main
 from wikisum.ranker.data.shards import split_shards
+from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.training.distributed import ProcessGroup
 
 SMALL = {
     "width": 16, "feedforward": 24, "heads": 2, "embedding": 12, "block": 16, "memory": 16,
-    "experts": 4, "vocab_size": 600, "dropout": 0.1,
+    "experts": 4, "vocab_size": 600, "dropout": 0.1, "words": 200, "window_tokens": 50,
+    "window_stride": 40,
 }  # fmt: skip
 TINY = sorted(name for name in presets() if name.startswith("tiny"))
 
@@ -37,6 +42,8 @@ def small_settings(name):
     settings = preset(name)
     fields = {field.name for field in dataclasses.fields(settings.model)}
     changes = {name: value for name, value in SMALL.items() if name in fields}
+    if not getattr(settings.model, "words", 0):  # the model reads subwords
+        changes.pop("words", None)
     train = TrainSettings(
         steps=4, batch_tokens=900, update_batches=2, peak_learning_rate=1e-2, warmup_steps=2,
         validate_every=2, log_every=1, loader_workers=0,
@@ -53,15 +60,29 @@ def test_every_model_has_a_tiny_preset():
     assert {spec_of(preset(name).model).name for name in TINY} == set(MODELS)
 
 
+def make_vocabulary(topics, settings, processor):
+    """What the model reads: the subwords of the topics, or their most frequent words."""
+    size = spec_of(settings.model).words(settings.model)
+    if not size:
+        return Subwords(processor)
+    shards = split_shards(str(topics), "train")
+    return count_words(shards, WordSettings(size, settings.source.source_tokens), io.StringIO())
+
+
 @pytest.fixture
 def make_trainer(topics, tmp_path):
     def make(name, run):
         settings = small_settings(name)
+        vocab = (topics / "vocab" / "wikisum.model").read_bytes()
+        vocabulary = make_vocabulary(topics, settings, load_model(vocab, "topics"))
+        model = dataclasses.replace(settings.model, vocab_size=vocabulary.size)
+        settings = dataclasses.replace(settings, model=model)
+        if isinstance(vocabulary, Words):
+            save_words(tmp_path / run, vocabulary)
         readers = [
-            SplitReader(split_shards(str(topics), split), settings.model, settings.source)
+            SplitReader(split_shards(str(topics), split), model, settings.source, vocabulary)
             for split in ("train", "validation")
         ]
-        vocab = (topics / "vocab" / "wikisum.model").read_bytes()
         prepare_run(tmp_path / run, settings, vocab, str(topics))
         processes = ProcessGroup(0, 1, torch.device("cpu"))
         return Trainer(tmp_path / run, settings, *readers, processes)

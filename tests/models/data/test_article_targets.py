@@ -10,6 +10,7 @@ from wikisum.models.data.batches import SplitReader
 from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.models.targets import split_article
+from wikisum.models.vocabulary.subwords import Subwords
 from wikisum.ranker.data.shards import find_vocab, split_shards
 from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.training.lengths import reader_key
@@ -26,7 +27,7 @@ def vocab(articles):
 def make_reader(articles, vocab):
     def make(source=WHOLE):
         shards = split_shards(str(articles), "validation")
-        return SplitReader(shards, HierarchicalSettings(), source, vocab)
+        return SplitReader(shards, HierarchicalSettings(), source, Subwords(vocab))
 
     return make
 

@@ -1,0 +1,94 @@
+"""The vocabulary of a training run: the dataset's subwords, or words kept in the run's folder.
+
+words.txt     a word per line, the most frequent first; its id is the number of the line, from 0
+vectors.npy   the first values of their vectors, if there was a file of word vectors
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+import numpy as np
+import sentencepiece
+
+from wikisum.models.vocabulary.subwords import Subwords
+from wikisum.models.vocabulary.vectors import read_vectors
+from wikisum.models.vocabulary.words import Words, most_frequent
+from wikisum.ranker.data.shards import Shard, read_group, row_groups
+from wikisum.ranker.runs.atomic import atomic_write
+from wikisum.ranker.runs.progress import ProgressLine
+
+WORDS, VECTORS = "words.txt", "vectors.npy"
+TEXT_COLUMNS = ("title", "lead", "paragraphs.text")
+
+Vocabulary = Subwords | Words
+
+
+class WordSettings(NamedTuple):
+    """How a vocabulary of words is made: its size, the file of vectors and their width."""
+
+    size: int
+    max_tokens: int  # words of the paragraphs of an example that are counted
+    vectors: str = ""
+    width: int = 0
+
+
+def load_words(run: Path) -> Words:
+    """Return the words of a run. Raises FileNotFoundError if its folder has none."""
+    path = run / WORDS
+    if not path.is_file():
+        raise FileNotFoundError(f"{run} has no vocabulary of words: no {WORDS}")
+    vectors = np.load(run / VECTORS) if (run / VECTORS).is_file() else None
+    return Words(path.read_text(encoding="utf-8").splitlines(), vectors)
+
+
+def save_words(run: Path, words: Words) -> None:
+    """Write the words of a run."""
+    run.mkdir(parents=True, exist_ok=True)
+    text = "".join(f"{word}\n" for word in words.words)
+    atomic_write(run / WORDS, lambda file: file.write(text.encode()))
+    if (vectors := words.vectors) is not None:
+        atomic_write(run / VECTORS, lambda file: np.save(file, vectors))
+
+
+def count_words(shards: Sequence[Shard], settings: WordSettings, to: TextIO = sys.stderr) -> Words:
+    """Return the most frequent words of a training split, with their vectors if there is a file.
+
+    Of the paragraphs of an example the first `max_tokens` words are counted, as many as are read.
+    Raises ValueError or FileNotFoundError for a file of vectors that cannot be used.
+    """
+    words = most_frequent(_texts(shards, settings.max_tokens, to), settings.size)
+    if not settings.vectors:
+        return Words(words)
+    vectors, found = read_vectors(Path(settings.vectors), words, settings.width)
+    to.write(f"{settings.vectors} has vectors of {found:,} of {len(words):,} words\n")
+    return Words(words, vectors)
+
+
+def _texts(shards: Sequence[Shard], max_tokens: int, to: TextIO) -> Iterator[str]:
+    groups = row_groups(shards)
+    line = ProgressLine("words", "row groups", len(groups), to)
+    for done, group in enumerate(groups, 1):
+        for row in read_group(group, TEXT_COLUMNS).to_pylist():
+            yield from (row["title"], row["lead"])
+            yield from first_words([p["text"] for p in row["paragraphs"]], max_tokens)
+        line.draw(done)
+
+
+def first_words(paragraphs: Sequence[str], max_tokens: int) -> Iterator[str]:
+    """Yield the first paragraphs, up to the one in which the count of words reaches the limit."""
+    left = max_tokens
+    for text in paragraphs:
+        if left <= 0:
+            return
+        yield text
+        left -= len(text.split())
+
+
+def vocabulary_of(run: Path, has_words: bool, processor: Any) -> Vocabulary:
+    """Return what a run reads and writes; `processor` holds the subwords of its dataset."""
+    if has_words:
+        return load_words(run)
+    assert isinstance(processor, sentencepiece.SentencePieceProcessor)
+    return Subwords(processor)
