@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.report import paper_figures
+from wikisum.pipeline.report.kept import drawing
 from wikisum.pipeline.report.sizes import PERCENTILES
 
 TEMPLATE = "report.html"
@@ -88,6 +89,9 @@ def html_page(report: dict[str, Any]) -> str:
     environment.filters["words"] = _words
     environment.filters["place"] = _place
     environment.filters["figure"] = _figure
+    environment.filters["drawing"] = lambda kept, graph: drawing(
+        kept["paragraphs"], kept["graphs"][graph]
+    )
     funnels = {n: fates(report["funnel"][n]) for n in _FUNNELS if n in report["funnel"]}
     paths = {file["name"]: file["path"] for group in report["inputs"].values() for file in group}
     return environment.get_template(TEMPLATE).render(

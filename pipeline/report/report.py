@@ -5,7 +5,7 @@ Both files are the same bytes for the same inputs and settings.
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,12 +13,21 @@ from wikisum import __version__
 from wikisum.pipeline.corpora.stage import IMPORT
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.run import run_parts
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
-from wikisum.pipeline.engine.workspace import PartResult, StageResult
+from wikisum.pipeline.engine.workspace import PartResult, StageResult, merge_parts
 from wikisum.pipeline.examples.join import SIZES_FOLDER
 from wikisum.pipeline.records import DROPPED, SPLITS, Dropped
+from wikisum.pipeline.report.kept import (
+    KEPT,
+    KEPT_EXAMPLES,
+    KeptExample,
+    SampleExamples,
+    read_kept,
+)
 from wikisum.pipeline.report.leakage import KEYS, Key, SketchShard, leakage
+from wikisum.pipeline.report.names import NAME_COUNT, CountNames, NameCount, read_names
 from wikisum.pipeline.report.page import html_page
 from wikisum.pipeline.report.samples import SAMPLE_ROWS, SampleDropped, read_samples
 from wikisum.pipeline.report.sizes import histogram, read_sizes, size_percentiles
@@ -26,37 +35,54 @@ from wikisum.pipeline.stages import page_stages, stages
 
 REPORT = "report/report.json"
 PAGE = "report/index.html"
-_EXAMPLES, _DROPPED = "examples/", "dropped/"
+_EXAMPLES, _DROPPED, _ARTICLES = "examples/", "dropped/", "articles/"
 _DRAWN = ("lead_words", "documents", "paragraphs", "rouge1_recall")
 
 
 _KEYS, _SAMPLES = Output(".work/keys/", Key, KEYS), Output(".work/samples/", Dropped, DROPPED)
-READ = Stage(name="report", unit="examples", outputs=(_KEYS, _SAMPLES))
+_KEPT, _NAMES = (
+    Output(".work/kept/", KeptExample, KEPT),
+    Output(".work/names/", NameCount, NAME_COUNT),
+)
+READ = Stage(name="report", unit="examples", outputs=(_KEYS, _SAMPLES, _KEPT, _NAMES))
 
 
 @dataclass(frozen=True)
 class ReadForReport:
-    """One file of examples or of dropped rows -> what the report needs of it."""
+    """One file of the dataset -> what the report needs of it, by `readers` of its folder."""
 
-    sketch: SketchShard
-    sample: SampleDropped
+    readers: Mapping[str, tuple[Callable[[int, str], PartResult], ...]]
 
     def __call__(self, index: int, path: str) -> PartResult:
-        return (self.sample if path.startswith(_DROPPED) else self.sketch)(index, path)
+        folder = path.partition("/")[0]
+        return merge_parts(read(index, path) for read in self.readers[folder])
 
 
 def write_report(job: Job, stages: list[StageResult], encoded: StageResult) -> StageResult:
     """Read the examples and the dropped rows, write the report; the stages of a build, in order."""
-    tasks = encoded.paths(_EXAMPLES) + [p for stage in stages for p in stage.paths(_DROPPED)]
+    tasks = [
+        *encoded.paths(_EXAMPLES),
+        *(path for stage in stages for path in stage.paths(_DROPPED) + stage.paths(_ARTICLES)),
+    ]
     run = StageRun(
         READ,
-        key={"before": [stage.fingerprint for stage in stages], "samples": SAMPLE_ROWS},
+        key={
+            "before": [stage.fingerprint for stage in stages],
+            "samples": [SAMPLE_ROWS, KEPT_EXAMPLES],
+        },
         part_count=len(tasks),
         total_work=encoded.counts.get("examples_out", 0),
     )
+
+    def writer(output: Output) -> StageWriter:
+        return job.writer(replace(READ, outputs=(output,)), len(tasks))
+
     do = ReadForReport(
-        SketchShard(job.writer(replace(READ, outputs=(_KEYS,)), len(tasks))),
-        SampleDropped(job.writer(replace(READ, outputs=(_SAMPLES,)), len(tasks))),
+        {
+            "examples": (SketchShard(writer(_KEYS)), SampleExamples(writer(_KEPT))),
+            "dropped": (SampleDropped(writer(_SAMPLES)),),
+            "articles": (CountNames(writer(_NAMES)),),
+        }
     )
     read = run_parts(job, run, tasks, do)
     report = _report(job, stages, encoded, read)
@@ -92,6 +118,8 @@ def _report(
             read.paths(_SAMPLES.prefix),
             [path for stage in stages for path in stage.paths("articles/")],
         ),
+        "kept": read_kept(job.workspace, read.paths(_KEPT.prefix)),
+        "names": read_names(job.workspace, read.paths(_NAMES.prefix)),
         "settings": {stage.stage: stage.extra["settings"] for stage in stages},
         "inputs": {k: v for stage in stages for k, v in stage.extra.get("inputs", {}).items()},
     }

@@ -52,6 +52,14 @@ def report():
             {"kind": "reference", "article": "ff", "url": "http://b.example/", "stage": "examples",
              "reason": "clone", "file": None, "offset": None, "detail": None, "title": TRICKY},
         ],
+        "kept": [
+            {"title": TRICKY, "url": "https://en.wikipedia.org/wiki/A", "lead": TRICKY,
+             "categories": ["Bridges", TRICKY], "paragraphs": 3, "documents": 1, "split": "train",
+             "best": [{"text": TRICKY, "score": 0.5, "url": "http://b.example/",
+                       "source": "citation", "warc_file": "a.warc.gz", "offset": 7}],
+             "graphs": {"similarity": [[0, 1], [1, 2]], "discourse": []}},
+        ],
+        "names": {"categories": {"Bridges": 2, TRICKY: 1}, "unknown_templates": {}},
         "settings": {"articles": {"split": "wikisum", "limit": None}},
         "inputs": {"warcs": [{"name": "a.warc.gz", "path": "/data/a.warc.gz", "bytes": 1234}]},
     }  # fmt: skip
@@ -181,3 +189,16 @@ def test_links_to_files_are_known_or_none():
     crawled = "crawl-data/CC-MAIN-2024-10/segments/1/warc/a.warc.gz"
     assert file_link(crawled, paths) == f"https://data.commoncrawl.org/{crawled}"
     assert file_link("d.gz", paths) is file_link(None, paths) is None
+
+
+def test_examples_and_names_are_shown(report):
+    page = html.fromstring(html_page(report))
+    (example,) = page.xpath("//section[@aria-labelledby='kept']/details")
+    assert TRICKY in text(example)
+    assert "a.warc.gz at 7" in text(example)
+    similarity, discourse = example.xpath(".//figure")
+    assert [len(similarity.xpath(f".//{kind}")) for kind in ("circle", "line")] == [3, 2]
+    assert [len(discourse.xpath(f".//{kind}")) for kind in ("circle", "line")] == [3, 0]
+    (names,) = page.xpath("//section[@aria-labelledby='names']")
+    assert [text(row) for row in names.xpath(".//tbody/tr/th")] == ["Bridges", TRICKY]
+    assert "Every template inside a sentence is known." in text(names)

@@ -1,0 +1,107 @@
+"""A few examples as they are, for the report: text, sources and graphs of those drawn by lot."""
+
+import heapq
+import json
+import math
+import os
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.part_writer import StageWriter
+from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.workspace import PartResult, Workspace
+
+KEPT_EXAMPLES = 5
+SHOWN_PARAGRAPHS = 3
+_GRAPHS = ("similarity_graph", "discourse_graph")
+_COLUMNS = ["id", "title", "url", "lead", "documents", "paragraphs", "categories", *_GRAPHS]
+
+
+class KeptExample(NamedTuple):
+    """An example that may be shown: those with the least `lot` are. `text` is JSON."""
+
+    lot: str
+    text: str
+
+
+KEPT = pa.schema({"lot": pa.string(), "text": pa.string()})
+
+
+@dataclass(frozen=True)
+class SampleExamples:
+    """One shard of examples -> those of it that the report may show."""
+
+    writer: StageWriter
+
+    def __call__(self, index: int, path: str) -> PartResult:
+        file = files.join(self.writer.out, path)
+        lots = sorted((lot_of(row["id"]), row["id"]) for row in read_rows(file, ["id"]))
+        drawn = {identity: lot for lot, identity in lots[:KEPT_EXAMPLES]}
+        name = os.path.basename(path)
+        with self.writer.part(index, name.removesuffix(".parquet")) as part:
+            for row in read_rows(file, _COLUMNS) if drawn else ():
+                if lot := drawn.get(row["id"]):
+                    shown = {**shown_example(row), "split": name.split("-")[0]}
+                    part.write(KeptExample(lot, json.dumps(shown)))
+        return part.result()
+
+
+def lot_of(identity: str) -> str:
+    """Return the digest of an id by which examples are drawn; the same in every build."""
+    return blake2b(identity.encode(), digest_size=8, person=b"report").hexdigest()
+
+
+def shown_example(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what the report shows of a row of `examples/`: its best paragraphs, its edges."""
+    return {
+        "title": row["title"],
+        "url": row["url"],
+        "lead": row["lead"],
+        "categories": row["categories"] or [],
+        "paragraphs": len(row["paragraphs"]),
+        "documents": len(row["documents"]),
+        "best": [
+            {
+                "text": paragraph["text"],
+                "score": round(paragraph["score"], 4),
+                **{key: row["documents"][paragraph["document"]][key] for key in _PLACE},
+            }
+            for paragraph in row["paragraphs"][:SHOWN_PARAGRAPHS]
+        ],
+        "graphs": {
+            name.removesuffix("_graph"): [list(edge) for edge in _edges(row[name])]
+            for name in _GRAPHS
+        },
+    }
+
+
+_PLACE = ("url", "source", "warc_file", "offset")
+
+
+def _edges(graph: dict[str, list[int]] | None) -> list[tuple[int, int]]:
+    return list(zip(graph["source"], graph["target"], strict=True)) if graph else []
+
+
+def read_kept(workspace: Workspace, paths: list[str]) -> list[dict[str, Any]]:
+    """Return the examples that the report shows, of those drawn from all shards."""
+    rows = (row for path in paths for row in read_rows(workspace.path(path)))
+    drawn = heapq.nsmallest(KEPT_EXAMPLES, rows, key=lambda row: str(row["lot"]))
+    return [json.loads(row["text"]) for row in drawn]
+
+
+class Drawing(NamedTuple):
+    """A graph as a circle of nodes: their places, and the lines between them, in its units."""
+
+    nodes: list[tuple[float, float]]
+    lines: list[tuple[float, float, float, float]]
+
+
+def drawing(count: int, edges: list[list[int]], radius: float = 100.0) -> Drawing:
+    """Place `count` nodes clockwise on a circle around (0, 0), the first at the top."""
+    angles = [2 * math.pi * number / max(count, 1) for number in range(count)]
+    nodes = [(round(radius * math.sin(a), 1), round(-radius * math.cos(a), 1)) for a in angles]
+    return Drawing(nodes, [(*nodes[source], *nodes[target]) for source, target in edges])

@@ -1,0 +1,65 @@
+"""The most frequent categories of the articles, and templates that their texts lack."""
+
+import os
+from collections import Counter
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.part_writer import StageWriter
+from wikisum.pipeline.engine.shards import read_rows, read_tables
+from wikisum.pipeline.engine.workspace import PartResult, Workspace
+
+COLUMNS = ("categories", "unknown_templates")
+MAX_NAMES_PER_SHARD = 1_000
+SHOWN_NAMES = 30
+
+
+class NameCount(NamedTuple):
+    """In how many articles of a shard a name stands in a column."""
+
+    column: str
+    name: str
+    articles: int
+
+
+NAME_COUNT = pa.schema({"column": pa.string(), "name": pa.string(), "articles": pa.int64()})
+
+
+@dataclass(frozen=True)
+class CountNames:
+    """One shard of articles -> its most frequent names in each of `COLUMNS`."""
+
+    writer: StageWriter
+
+    def __call__(self, index: int, path: str) -> PartResult:
+        counts: dict[str, Counter[str]] = {column: Counter() for column in COLUMNS}
+        for table in read_tables(files.join(self.writer.out, path), list(COLUMNS)):
+            for column, counter in counts.items():
+                for names in table[column].to_pylist():
+                    counter.update(set(names or ()))
+        name = os.path.basename(path).removesuffix(".parquet")
+        with self.writer.part(index, name) as part:
+            for column, counter in counts.items():
+                for found, articles in most_frequent(counter, MAX_NAMES_PER_SHARD):
+                    part.write(NameCount(column, found, articles))
+        return part.result()
+
+
+def most_frequent(counts: Counter[str], size: int) -> list[tuple[str, int]]:
+    """Return the `size` most frequent names with their counts; equal ones by name."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:size]
+
+
+def read_names(workspace: Workspace, paths: list[str]) -> dict[str, dict[str, int]]:
+    """Return the most frequent names of each column with their numbers of articles.
+
+    A name that is not among the first thousand of a shard is not counted there.
+    """
+    counts: dict[str, Counter[str]] = {column: Counter() for column in COLUMNS}
+    for path in paths:
+        for row in read_rows(workspace.path(path)):
+            counts[row["column"]][row["name"]] += row["articles"]
+    return {column: dict(most_frequent(c, SHOWN_NAMES)) for column, c in counts.items()}
