@@ -44,7 +44,6 @@ LIBRARIES += [
 ]
 OWN_SECONDS = 300  # a mutant whose own test file takes longer counts as noticed: it hangs
 WIDER_SECONDS = 60  # what the wider tests may take; after that the mutant has survived
-MAX_WIDER_FILES = 10
 TOO_LONG = "more than the time limit"
 BUSY = "not linear_time"  # these fail on a busy machine
 
@@ -132,7 +131,7 @@ class ModuleTests:
         """Return the test file of a module, if there is one."""
         return [own_test(path)] if own_test(path) in self._imports else []
 
-    def wider(self, path: str) -> list[str]:
+    def wider(self, path: str, count: int) -> list[str]:
         """Return other test files that use a module: direct users first, then short files."""
         folder = Path("tests", path).parent
         users = {own_test(module) for module in self._importers.get(path, ())}
@@ -141,10 +140,10 @@ class ModuleTests:
         users = {t for t in users & self._imports.keys() if Path(t).name.startswith("test_")}
         others = users - {own_test(path)}
         nearest = sorted(others, key=lambda t: (path not in self._imports[t], self._sizes[t]))
-        return nearest[:MAX_WIDER_FILES]
+        return nearest[:count]
 
 
-def judge(mutant: Mutant, root: Path, tests: ModuleTests) -> dict[str, Any]:
+def judge(mutant: Mutant, root: Path, tests: ModuleTests, count: int) -> dict[str, Any]:
     """Run the tests on the changed file until one fails; return the result as a row."""
     path, start = root / mutant.path, time.monotonic()
     text = path.read_text()
@@ -153,7 +152,7 @@ def judge(mutant: Mutant, root: Path, tests: ModuleTests) -> dict[str, Any]:
     try:
         if own := tests.own(mutant.path):
             noticed_by = failing_test(root, own, OWN_SECONDS)
-        if not noticed_by and (wider := tests.wider(mutant.path)):
+        if not noticed_by and (wider := tests.wider(mutant.path, count)):
             noticed_by = failing_test(root, wider, WIDER_SECONDS)
             noticed_by = None if noticed_by == TOO_LONG else noticed_by
     finally:
@@ -177,7 +176,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def run(mutants: list[Mutant], out: Path, workers: int) -> list[dict[str, Any]]:
+def run(mutants: list[Mutant], out: Path, workers: int, wider: int) -> list[dict[str, Any]]:
     """Judge the mutants that `out` does not hold yet; return the rows of all."""
     rows = _rows(out)
     done = {(row["path"], row["start"], row["after"]) for row in rows}
@@ -191,7 +190,7 @@ def run(mutants: list[Mutant], out: Path, workers: int) -> list[dict[str, Any]]:
         def one(mutant: Mutant) -> None:
             copy = copies.get()
             try:
-                row = judge(mutant, *copy)
+                row = judge(mutant, *copy, wider)
             finally:
                 copies.put(copy)
             rows.append(row)
@@ -238,6 +237,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--wider", type=int, default=10, help="maximum number of other test files")
     parser.add_argument("--again", type=Path, help="rerun the survivors of this file")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
@@ -252,7 +252,7 @@ def main() -> None:
         mutants = [mutant for _, mutant in found if mutant]
     else:
         mutants = draw(args.packages, args.count, args.seed)
-    print_results(run(mutants, args.out, args.workers))
+    print_results(run(mutants, args.out, args.workers, args.wider))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ ROUGE and the shares divide by the number of examples (a mean over examples), th
 number of subwords. So one way to resample serves all of them (`models/significance.py`).
 """
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from wikisum.models.decoding.summary_files import Summary
@@ -15,6 +16,7 @@ from wikisum.models.evaluation.copying import (
     novel_share,
     repeated_share,
 )
+from wikisum.pipeline.records import Section
 from wikisum.ranker.rouge import rouge
 from wikisum.ranker.sentences import sentences
 
@@ -34,6 +36,8 @@ class Metric(NamedTuple):
     is_lower_better: bool = False
 
 
+ROUGE_LABELS = {"rouge1": "R-1", "rouge2": "R-2", "rougeL": "R-L", "rougeLsum": "R-Lsum"}
+ARTICLE = "article_"  # begins the keys of the metrics of whole articles
 NOVEL_SIZES = (1, 2, 3, 4)
 METRICS = (
     Metric("rouge1", "R-1", "ROUGE-1 F1", is_compared=True),
@@ -45,19 +49,30 @@ METRICS = (
         "ROUGE-L F1, summary level: the union over sentences",
         is_compared=True,
     ),
+    *(
+        Metric(
+            f"{ARTICLE}{name}",
+            f"article {label}",
+            f"{label} of the whole article: lead, headings and sections",
+            is_compared=True,
+        )
+        for name, label in ROUGE_LABELS.items()
+    ),
     Metric(
         "log_perplexity",
         "log-ppl",
-        "log-perplexity: mean natural logarithm per subword of the gold lead (cut at the run's "
-        "--lead-tokens), its end counted",
+        "log-perplexity: mean natural logarithm per subword of the gold lead or, for a model that "
+        "writes whole articles, of the article (cut at the run's --lead-tokens or "
+        "--article-tokens), its end counted",
         1.0,
         4,
         is_compared=True,
         is_lower_better=True,
     ),
-    Metric("words", "words", "words of the summary (unspaced runs)", 1.0, 1),
+    Metric("words", "words", "words of the summary (unspaced runs), without its sections", 1.0, 1),
     Metric("length_ratio", "of lead", "words of the summaries over words of the leads", 1.0, 3),
-    Metric("subwords", "subwords", "subwords of the summary, its end counted", 1.0, 1),
+    Metric("sections", "sections", "sections that were written", 1.0, 1),
+    Metric("subwords", "subwords", "subwords of the summary and its sections and end", 1.0, 1),
     Metric("repeated", "repeated", "share of trigrams that stood in the summary before"),
     *(
         Metric(f"novel{n}", f"new {n}", f"share of distinct {n}-grams in no paragraph read")
@@ -84,19 +99,40 @@ def summary_parts(row: Summary, stem: bool) -> dict[str, Part]:
     """
     words = len(row.summary.split())
     return {
-        **_rouge_parts(row, stem),
+        **_rouge_parts([row.summary], [row.lead], stem),
+        **_article_parts(row, stem),
         "log_perplexity": _perplexity_part(row),
         "words": (words, 1.0),
         "length_ratio": (words, len(row.lead.split())),
+        "sections": ABSENT if row.sections is None else (len(row.sections), 1.0),
         "subwords": ABSENT if row.tokens is None else (row.tokens, 1.0),
         **_copy_parts(row),
     }
 
 
-def _rouge_parts(row: Summary, stem: bool) -> dict[str, Part]:
-    summary, lead = ("\n".join(sentences(text)) for text in (row.summary, row.lead))
-    scores = rouge(summary, lead, stem)
-    return {name: (told["f1"], 1.0) for name, told in scores.items()}
+def _rouge_parts(written: Sequence[str], gold: Sequence[str], stem: bool) -> dict[str, Part]:
+    scores = rouge(_lines(written), _lines(gold), stem)
+    return {name: (score["f1"], 1.0) for name, score in scores.items()}
+
+
+def _article_parts(row: Summary, stem: bool) -> dict[str, Part]:
+    if row.sections is None or row.gold_sections is None:
+        return dict.fromkeys((ARTICLE + name for name in ROUGE_LABELS), ABSENT)
+    written = [row.summary, *_texts_of(row.sections)]
+    gold = [row.lead, *_texts_of(row.gold_sections)]
+    return {ARTICLE + name: part for name, part in _rouge_parts(written, gold, stem).items()}
+
+
+def _texts_of(sections: Sequence[Section]) -> Iterator[str]:
+    """Yield headings and texts in their order."""
+    for section in sections:
+        yield section.title
+        yield section.text
+
+
+def _lines(texts: Sequence[str]) -> str:
+    """Return the sentences of some texts, each on a line."""
+    return "\n".join(sentence for text in texts for sentence in sentences(text))
 
 
 def _perplexity_part(row: Summary) -> Part:

@@ -23,8 +23,8 @@ from wikisum.models.evaluation.systems import System
 from wikisum.models.evaluation.tables import difference_rows, figure_rows, notes, sources
 
 TEMPLATE = "page.html"
-_NOT_LISTED = -1
 _SCORE_DIGITS = 5
+Piece = tuple[str, int | None]  # text, and the index of the paragraph that it is copied from
 
 
 def html_page(evaluation: Evaluation, systems: Sequence[System]) -> str:
@@ -91,13 +91,17 @@ def example(rows: Sequence[Summary], are_baselines: Sequence[bool]) -> dict[str,
     """What the page shows of one example, given each system's summary of it.
 
     Paragraphs are listed once each, in the order read: all that the models read, and of those
-    that baselines may take from the ones that they copied. A system's `summary` is in pieces
-    [text, paragraph it is copied from]; the paragraph is null for text that is no copied run.
+    that baselines may take from the ones that they copied. A system's `summary`, and the text of
+    its sections, is in pieces [text, paragraph it is copied from]; the paragraph is null for text
+    that is not a copied run.
     """
-    pieces = [summary_pieces(row) for row in rows]
+    pieces = [
+        [text_pieces(text, row) for text in (row.summary, *(s.text for s in row.sections or ()))]
+        for row in rows
+    ]
     listed: dict[str, dict[str, Any]] = {}
-    for row, is_baseline, told in zip(rows, are_baselines, pieces, strict=True):
-        copied = {source for _, source in told}
+    for row, is_baseline, cut in zip(rows, are_baselines, pieces, strict=True):
+        copied = {source for text in cut for _, source in text}
         for number, paragraph in enumerate(row.paragraphs):
             if not is_baseline or number in copied:
                 entry = {"text": paragraph.text, "url": paragraph.document_url}
@@ -105,18 +109,30 @@ def example(rows: Sequence[Summary], are_baselines: Sequence[bool]) -> dict[str,
     places = {text: place for place, text in enumerate(listed)}
     return {
         "lead": rows[0].lead,
+        "sections": next(
+            ([s._asdict() for s in row.gold_sections] for row in rows if row.gold_sections), []
+        ),
         "paragraphs": list(listed.values()),
         "systems": [
             {
-                "summary": [
-                    [text, None if source is None else places[row.paragraphs[source].text]]
-                    for text, source in told
+                "summary": _placed(cut[0], row, places),
+                "sections": [
+                    {**section._asdict(), "text": _placed(text, row, places)}
+                    for section, text in zip(row.sections or (), cut[1:], strict=True)
                 ],
                 "attention": attention(row, places),
             }
-            for row, told in zip(rows, pieces, strict=True)
+            for row, cut in zip(rows, pieces, strict=True)
         ],
     }
+
+
+def _placed(pieces: Sequence[Piece], row: Summary, places: dict[str, int]) -> list[list[Any]]:
+    """Return pieces with the places of their paragraphs among those that the page lists."""
+    return [
+        [text, None if source is None else places[row.paragraphs[source].text]]
+        for text, source in pieces
+    ]
 
 
 def attention(row: Summary, places: dict[str, int]) -> list[float | None]:
@@ -132,19 +148,19 @@ def attention(row: Summary, places: dict[str, int]) -> list[float | None]:
     return shares if any(share is not None for share in shares) else []
 
 
-def summary_pieces(row: Summary) -> list[tuple[str, int | None]]:
-    """Return the summary cut at its copied runs: text, and the paragraph that it is copied from."""
-    spans = word_spans(row.summary)
-    _, matches = match_texts(row.summary, [p.text for p in row.paragraphs])
-    pieces: list[tuple[str, int | None]] = []
+def text_pieces(written: str, row: Summary) -> list[Piece]:
+    """Return a text of a summary cut at the runs that it copies from the paragraphs."""
+    spans = word_spans(written)
+    _, matches = match_texts(written, [p.text for p in row.paragraphs])
+    pieces: list[Piece] = []
     reached = 0
     for run in copied_runs(matches):
         start, end = max(spans[run.start][1], reached), spans[run.end - 1][2]
         if reached < start:
-            pieces.append((row.summary[reached:start], None))
+            pieces.append((written[reached:start], None))
         if start < end:
-            pieces.append((row.summary[start:end], run.source))
+            pieces.append((written[start:end], run.source))
         reached = max(end, reached)
-    if reached < len(row.summary):
-        pieces.append((row.summary[reached:], None))
+    if reached < len(written):
+        pieces.append((written[reached:], None))
     return pieces

@@ -152,8 +152,9 @@ def notes(evaluation: Evaluation) -> list[str]:
     ]
     if any(told["log_perplexity"].value is not None for told in evaluation.figures.values()):
         notes.append(
-            "log-ppl is a natural logarithm per subword of the gold lead: only systems with one "
-            "vocabulary compare."
+            "log-ppl is a natural logarithm per subword of the gold lead, or of the gold article "
+            "for models that write articles: compare only systems with the same vocabulary and "
+            "target."
         )
     if any(system["is_baseline"] for system in evaluation.systems):
         notes.append("Baselines are cut at the gold lead's number of words.")

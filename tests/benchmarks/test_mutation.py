@@ -31,7 +31,7 @@ def test_the_tests_of_a_module_come_first_and_builds_not_at_all(repository):
     tests = ModuleTests(repository)
     assert tests.own("ranker/half.py") == ["tests/ranker/test_half.py"]
     assert tests.own("ranker/other.py") == []
-    assert tests.wider("ranker/half.py") == ["tests/ranker/test_whole.py"]
+    assert tests.wider("ranker/half.py", 10) == ["tests/ranker/test_whole.py"]
 
 
 def test_a_mutant_is_noticed_or_survives_and_the_file_is_restored(repository, monkeypatch):
@@ -41,11 +41,11 @@ def test_a_mutant_is_noticed_or_survives_and_the_file_is_restored(repository, mo
     two, three = sorted(mutants_of(path), key=lambda mutant: mutant.line)
     text = path.read_text()
     tests = ModuleTests(repository)
-    row = judge(two, repository, tests)
+    row = judge(two, repository, tests, 10)
     assert row["noticed_by"] == "tests/ranker/test_whole.py::test_it"
     assert (row["before"], row["after"], row["text"]) == ("2", "3", "HALF = 2")
     assert path.read_text() == text
-    assert judge(three, repository, tests)["noticed_by"] is None
+    assert judge(three, repository, tests, 10)["noticed_by"] is None
 
 
 def test_tests_that_take_too_long_are_ended(repository):

@@ -57,6 +57,11 @@ def test_json_lines_and_parquet_hold_the_same(tmp_path):
         ({**ROW, "lead_log_prob": float("nan")}, "line 2: lead_log_prob is nan"),
         ({**ROW, "tokens": True}, "line 2: tokens is True"),
         ({**ROW, "paragraphs": "text"}, "line 2: paragraphs is not a list"),
+        ({**ROW, "sections": "text"}, "line 2: sections is not a list"),
+        (
+            {**ROW, "gold_sections": [{"title": "Use", "level": "2", "text": ""}]},
+            "line 2: gold_sections: section 0 has no title, level or text of the right type",
+        ),
         ({**ROW, "paragraphs": [{"text": 1}]}, "line 2: paragraph 0 has no text"),
         ({**ROW, "paragraphs": [{"text": "", "attention": "1"}]}, "line 2: paragraph 0 has a"),
     ],

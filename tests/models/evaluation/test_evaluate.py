@@ -8,13 +8,10 @@ import re
 import pyarrow.parquet as pq
 import pytest
 
-from wikisum.models.evaluation.baselines import baseline_summaries
 from wikisum.models.evaluation.systems import file_systems
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.records import EXAMPLE, Example, Paragraph, SourceDocument, to_table
-from wikisum.ranker.rank import rank
 from wikisum.ranker.rouge import rouge
-from wikisum.ranker.select import extractive_summary
 
 TEXTS = [
     "The bridge carries trains over the river Tavin. It is painted green every ten years.",
@@ -147,21 +144,6 @@ def test_baselines_stand_beside_the_models(files, data, tmp_path, capsys):
     assert lead["length_ratio"]["value"] == 1.0
     assert lead["log_perplexity"]["value"] is None
     assert plain["examples"] == 6
-
-
-def test_the_lead_baseline_is_title_and_paragraphs_in_their_order(data):
-    (first, *rest) = baseline_summaries("lead", str(data), "test")
-    assert len(rest) == 6
-    words = f"Bridge 0 {TEXTS[0]}".split()
-    assert first.summary.split() == words[: len(first.lead.split())]
-    assert first.paragraphs[1].document_url == "http://1.example/"
-    (first, *_) = baseline_summaries("random", str(data), "test")
-    order = rank("random", first.title, TEXTS)
-    assert order != [0, 1, 2]
-    assert first.summary == extractive_summary(order, TEXTS, len(first.lead.split()))
-    (oracle, *_) = baseline_summaries("oracle", str(data), "test", max_paragraphs=2)
-    assert oracle.summary.startswith("The bridge carries trains over the river")
-    assert len(oracle.paragraphs) == 2
 
 
 def test_a_mean_of_files_is_compared_with_others_alone(tmp_path, data, capsys):

@@ -5,6 +5,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from wikisum.models.decoding.summary_files import ReadParagraph, Summary
 from wikisum.models.evaluation.metrics import ABSENT, COLUMNS, METRICS, summary_parts
+from wikisum.pipeline.records import Section
 from wikisum.ranker.sentences import sentences
 
 LEAD = "The Tavin Bridge is an iron arch bridge. It was opened in 1881 to carry trains."
@@ -70,3 +71,22 @@ def test_without_paragraphs_there_is_nothing_to_copy_from():
     assert parts["copied"] == ABSENT
     assert parts["repeated"] == (0.0, 1.0)
     assert all(math.isfinite(n) for n, _ in parts.values())
+
+
+def test_whole_articles_are_scored_with_headings_and_sections():
+    gold = (Section("Use", 2, "Trains cross it."),)
+    written = (Section("Use", 2, "Boats cross it."), Section("Past", 2, ""))
+    row = summary("A bridge.", lead="A bridge.", sections=written, gold_sections=gold)
+    parts = summary_parts(row, stem=False)
+    # gold: a bridge use trains cross it; written: a bridge use boats cross it past
+    assert parts["article_rouge1"] == (pytest.approx(2 * 5 / (6 + 7)), 1.0)
+    assert parts["article_rouge2"] == (pytest.approx(2 * 3 / (5 + 6)), 1.0)
+    assert parts["rouge1"] == (1.0, 1.0)
+    assert parts["sections"] == (2, 1.0)
+
+
+@pytest.mark.parametrize("missing", ["sections", "gold_sections"])
+def test_a_lead_has_no_figures_of_an_article(missing):
+    whole = {"sections": (), "gold_sections": ()}
+    parts = summary_parts(summary(**{**whole, missing: None}), stem=False)
+    assert parts["article_rougeL"] == (0.0, 0.0)

@@ -7,7 +7,8 @@ from lxml import html
 
 from wikisum.models.decoding.summary_files import ReadParagraph, Summary
 from wikisum.models.evaluation.evaluate import EvaluationSettings, evaluate
-from wikisum.models.evaluation.page import attention, example, html_page, summary_pieces
+from wikisum.models.evaluation.page import attention, example, html_page, text_pieces
+from wikisum.pipeline.records import Section
 
 READ = (
     ReadParagraph("The old bridge was painted green by twelve men.", "http://a.example/", 0.7),
@@ -29,7 +30,7 @@ def written(tmp_path, *systems, count=2_000):
     paths = []
     for number, rows in enumerate(systems):
         paths.append(tmp_path / f"{number}.jsonl")
-        plain = [{**r._asdict(), "paragraphs": [p._asdict() for p in r.paragraphs]} for r in rows]
+        plain = [r.plain() for r in rows]
         paths[-1].write_text("".join(json.dumps(r) + "\n" for r in plain))
     settings = EvaluationSettings(samples=20, page_examples=count)
     found, read = evaluate(paths, None, settings, io.StringIO())
@@ -40,7 +41,7 @@ def written(tmp_path, *systems, count=2_000):
 
 def test_a_summary_is_cut_at_its_copied_runs():
     row = summary(0, "Now, the old bridge was red; “trains go over the river”, they say.")
-    pieces = summary_pieces(row)
+    pieces = text_pieces(row.summary, row)
     assert "".join(text for text, _ in pieces) == row.summary
     assert pieces == [
         ("Now, ", None),
@@ -56,7 +57,7 @@ def test_runs_that_overlap_are_shown_once():
     row = row._replace(
         paragraphs=(ReadParagraph("one two three four"), ReadParagraph("three four five six"))
     )
-    assert summary_pieces(row) == [("one two three four", 0), (" five six", 1)]
+    assert text_pieces(row.summary, row) == [("one two three four", 0), (" five six", 1)]
 
 
 def test_paragraphs_are_listed_once_and_baselines_add_what_they_copied():
@@ -69,6 +70,17 @@ def test_paragraphs_are_listed_once_and_baselines_add_what_they_copied():
     assert shown["systems"][1]["attention"] == [0.7, 0.3, None]
     assert shown["systems"][2]["attention"] == []
     assert shown["systems"][2]["summary"] == [["Nine men rowed over it.", 2]]
+
+
+def test_sections_are_shown_with_their_copied_runs():
+    gold = (Section("Use", 2, "Trains cross it."), Section("Past", 3, "It was red."))
+    written = (Section("Use", 2, "Now trains go over the river."),)
+    whole = summary(0, "A bridge.", sections=written, gold_sections=gold)
+    shown = example([summary(0, "A bridge.", "ft"), whole], [False, False])
+    assert shown["sections"] == [s._asdict() for s in gold]
+    assert shown["systems"][0]["sections"] == []
+    text = [["Now ", None], ["trains go over the river.", 1]]
+    assert shown["systems"][1]["sections"] == [{"title": "Use", "level": 2, "text": text}]
 
 
 def test_attention_to_a_paragraph_read_twice_adds_up():

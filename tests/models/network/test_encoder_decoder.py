@@ -85,24 +85,6 @@ def test_there_may_be_more_paragraphs_than_tokens_in_each(make_model, make_sourc
     torch.testing.assert_close(model.encode_tokens(source), expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("head", [0, 2, -1])
-@torch.no_grad()
-def test_a_head_follows_the_graph(head, make_model, make_source):
-    graphs = [np.array([[0, 0.3, 0.7], [1, 0, 0], [0.5, 0.5, 0]], np.float32),
-              np.ones((1, 1), np.float32)]  # fmt: skip
-    model = make_model(graph="similarity", graph_head=head)
-    source = make_source([5, 3, 1], [4], graphs=graphs)
-    expected = literal.packed(literal.encode(model, source, graphs))
-    torch.testing.assert_close(model.encode_tokens(source), expected, rtol=1e-4, atol=1e-5)
-    without = literal.packed(literal.encode(model, source))
-    assert not torch.allclose(expected, without)
-
-
-def test_a_graph_head_needs_a_graph(make_model, make_source):
-    with pytest.raises(ValueError, match="no graph"):
-        make_model(graph="discourse").encode(make_source([2, 2]))
-
-
 @pytest.mark.parametrize("form", ["paper", "released", "flat"])
 @torch.no_grad()
 def test_batch_mates_change_nothing(form, make_model, make_source, target):

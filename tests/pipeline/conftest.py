@@ -1,0 +1,95 @@
+"""A dataset of two articles, made stage by stage in this process."""
+
+import io
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.builders import LEAD, dump, gzipped, warc_record
+from wikisum.pipeline.articles.stage import read_articles
+from wikisum.pipeline.engine.files import InputFile, expand
+from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.engine.workspace import StageResult, Workspace
+from wikisum.pipeline.examples.stage import (
+    encode_subwords,
+    join_pages,
+    link_paragraphs,
+    train_vocab,
+)
+from wikisum.pipeline.options import RemoteSettings, Settings, VocabSettings
+from wikisum.pipeline.pages.stage import scan_pages
+from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.wanted.stage import want_pages
+
+SETTINGS = Settings(shards=1, vocab=VocabSettings(vocab_size=70))
+PAGE = "The Tavin bridge was painted green by {} men in a single summer of that year. "
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The job of a dataset, the inputs that it was made of, and the results of its stages.
+
+    Tavin Bridge cites a.example; the search results add b.example to Osterby, and a bad line.
+    """
+
+    job: Job
+    dump: list[InputFile]
+    search_results: list[InputFile]
+    warcs: list[InputFile]
+    results: dict[str, StageResult]
+
+    @property
+    def messages(self) -> str:
+        """What the person at the terminal has read."""
+        assert isinstance(self.job.to, io.StringIO)
+        return self.job.to.getvalue()
+
+
+def write_inputs(folder: Path) -> dict[str, list[InputFile]]:
+    """Write a dump, search results and a crawl file."""
+    cited = f"{LEAD} &lt;ref>[http://a.example/ x]&lt;/ref>"
+    osterby = LEAD.replace("Tavin Bridge", "village of Osterby").replace("river", "lake")
+    (folder / "dump.xml").write_bytes(dump(("Tavin Bridge", cited), ("Osterby", osterby)))
+    line = '{"title": "Osterby", "urls": ["http://b.example/"]}'
+    (folder / "search.jsonl").write_text(f"{line}\nbroken\n")
+    pages = {"http://a.example/": "nine", "http://b.example/": "seven", "http://c.example/": "six"}
+    records = [
+        warc_record(url, f"<html><body><p>{PAGE.format(count) * 2}</p></body></html>".encode())
+        for url, count in pages.items()
+    ]
+    (folder / "pages.warc.gz").write_bytes(gzipped(*records))
+    (folder / "notes.txt").write_text("No crawl file.")
+    return {
+        "dump": expand([str(folder / "dump.xml")]),
+        "search_results": expand([str(folder / "search.jsonl")]),
+        "warcs": expand([str(folder / "pages.warc.gz"), str(folder / "notes.txt")]),
+    }
+
+
+@pytest.fixture(scope="session")
+def _flow(tmp_path_factory) -> Flow:
+    folder = tmp_path_factory.mktemp("flow")
+    inputs = write_inputs(folder)
+    job = Job(Workspace(str(folder / "out")), io.StringIO())
+    articles = read_articles(job, SETTINGS, inputs["dump"], [])
+    wanted = want_pages(job, SETTINGS, inputs["search_results"], articles)
+    access = Access(RemoteSettings(), None, 1)
+    pages = scan_pages(job, SETTINGS, access, inputs["warcs"], wanted)
+    joined = join_pages(job, SETTINGS, articles, wanted, [pages])
+    linked = link_paragraphs(job, SETTINGS, joined)
+    vocab = train_vocab(job, SETTINGS, [], joined)
+    encoded = encode_subwords(job, SETTINGS, linked, vocab)
+    made = (articles, wanted, pages, joined, linked, vocab, encoded)
+    return Flow(job, **inputs, results={result.stage: result for result in made})
+
+
+@pytest.fixture
+def flow(_flow, tmp_path) -> Flow:
+    """A copy of the dataset for one test."""
+    out = tmp_path / "out"
+    shutil.copytree(_flow.job.workspace.out, out, copy_function=shutil.copy2)
+    job = Job(Workspace(str(out)), io.StringIO(_flow.messages))
+    job.to.seek(0, io.SEEK_END)
+    return Flow(job, _flow.dump, _flow.search_results, _flow.warcs, _flow.results)
