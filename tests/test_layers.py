@@ -57,7 +57,7 @@ FLOORS = {
         {"data"},
         {"training"},
         {"decoding"},
-        {"evaluation", "bench"},
+        {"convert", "evaluation", "bench"},
     ],
 }
 COMMANDS = "commands"  # of the pipeline: flags in, one call out; it names both halves

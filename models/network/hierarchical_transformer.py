@@ -29,6 +29,7 @@ from wikisum.ranker.training.fields import require, setting
 
 GRAPHS = ("none", "similarity", "discourse")
 LOCAL, GLOBAL = "L", "G"
+PARAGRAPH, TOKEN = POSITION_ORDERS = ("paragraph", "token")
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class HierarchicalSettings(EncoderDecoderSettings):
     )
     released: bool = setting(False, "build global layers as in the authors' released code")
     paragraph_position: bool = setting(True, "add the rank of the paragraph to each token")
+    position_order: str = setting(
+        "paragraph", "first half of a position vector: the paragraph's rank (as in the paper) or "
+        "the token's position (as in the released code)", POSITION_ORDERS,
+    )  # fmt: skip
     pooling_heads: int | None = setting(
         None, "number of heads of the paragraph pooling (default: as many as --heads)"
     )
@@ -54,6 +59,11 @@ class HierarchicalSettings(EncoderDecoderSettings):
         super().__post_init__()
         require(
             self.graph in GRAPHS, f"--graph must be one of {', '.join(GRAPHS)}, not {self.graph!r}"
+        )
+        require(
+            self.position_order in POSITION_ORDERS,
+            f"--position-order must be one of {', '.join(POSITION_ORDERS)}, "
+            f"not {self.position_order!r}",
         )
         require(
             bool(self.layers) and set(self.layers) <= {LOCAL, GLOBAL},
@@ -197,13 +207,15 @@ class GlobalLayer(nn.Module):
 class HierarchicalEncoder(nn.Module):
     """Local and global layers in any mix, over tokens with two positions each (eq. 9, 10).
 
-    Half of a position vector is the rank of the paragraph, half the position of the token in it;
-    without `paragraph_position` the position alone has the whole width.
+    Half of a position vector is the rank of the paragraph, half the position of the token in it, in
+    the order of the setting `position_order`; without `paragraph_position` the position alone has
+    the whole width.
     """
 
     def __init__(self, settings: HierarchicalSettings) -> None:
         super().__init__()
         self.paragraph_position = settings.paragraph_position
+        self.position_order = settings.position_order
         self.dropout = nn.Dropout(settings.dropout)
         self.layers = nn.ModuleList(
             GlobalLayer(settings) if kind == GLOBAL else LocalLayer(settings)
@@ -226,7 +238,8 @@ class HierarchicalEncoder(nn.Module):
         if not self.paragraph_position:
             return sinusoids(rows, width).to(like_NW)[source.position_N]
         table = sinusoids(rows, width // 2).to(like_NW)
-        return torch.cat([table[source.rank_N], table[source.position_N]], -1)
+        halves = [table[source.rank_N], table[source.position_N]]
+        return torch.cat(halves if self.position_order == PARAGRAPH else halves[::-1], -1)
 
 
 def build(settings: HierarchicalSettings) -> EncoderDecoder:
@@ -260,7 +273,7 @@ SPEC = ModelSpec(
         "ht-readme": RunSettings(
             HierarchicalSettings(
                 layers="LLLLLLGG", decoder_layers=1, attention_dropout=0.1, pre_norm=True,
-                released=True,
+                released=True, position_order="token",
             ),
             train=TrainSettings(steps=1_000_000, update_batches=16),
             decoding=DecodingSettings(min_tokens=20, max_tokens=400),

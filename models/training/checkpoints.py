@@ -146,11 +146,17 @@ def prepare_run(run: Path, settings: RunSettings, vocab: bytes, data: str) -> No
 
 
 def data_of(run: Path) -> str:
-    """Return the dataset of a run. Raises FileNotFoundError if the folder holds no run."""
+    """Return the dataset of a run.
+
+    Raises FileNotFoundError if the folder holds no run, or one that names no dataset.
+    """
     path = run / SETTINGS
     if not path.is_file():
         raise FileNotFoundError(f"{run} holds no run of a {KIND}: no {SETTINGS}")
-    return str(json.loads(path.read_text())["data"])
+    data = json.loads(path.read_text())["data"]
+    if data is None:
+        raise FileNotFoundError(f"{run} was converted and names no dataset: choose one with --data")
+    return str(data)
 
 
 def vocab_path(run: Path) -> Path:

@@ -14,9 +14,11 @@ from wikisum.pipeline.commands.ranker import (
 from wikisum.pipeline.commands.summarize import add_summarize_flags, summarize
 from wikisum.pipeline.commands.train import (
     add_bench_flags,
+    add_convert_flags,
     add_train_flags,
     add_train_ranker_flags,
     bench,
+    convert_checkpoint,
     train_ranker,
     train_summarizer,
 )
@@ -101,6 +103,14 @@ def add_training(commands: Commands) -> None:
         ],
     )
     commands.add("bench", bench, add_bench_flags)
+    commands.add(
+        "convert-checkpoint",
+        convert_checkpoint,
+        add_convert_flags,
+        examples=[
+            "wikisum convert-checkpoint model_step_300000.pt --vocab spm9998_3.model --out runs/ht"
+        ],
+    )
 
 
 def add_evaluation(commands: Commands) -> None:

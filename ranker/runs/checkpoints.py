@@ -81,11 +81,14 @@ def check_vocab(run: Path, vocab: bytes, data: str) -> None:
         raise ValueError(f"{data} has another vocabulary than {run} was trained with")
 
 
-def create_run(run: Path, settings: Mapping[str, Any], vocab: bytes, data: str) -> None:
-    """Create the folder of a run, with its settings, its vocabulary and the path of its data."""
+def create_run(run: Path, settings: Mapping[str, Any], vocab: bytes, data: str | None) -> None:
+    """Create the folder of a run, with its settings, its vocabulary and the path of its data.
+
+    `data` is None for weights that were converted.
+    """
     run.mkdir(parents=True, exist_ok=True)
     atomic_write(run / VOCAB, lambda file: file.write(vocab))
-    where = data if "://" in data else str(Path(data).resolve())
+    where = data if data is None or "://" in data else str(Path(data).resolve())
     write_json(run / SETTINGS, {"data": where, **settings})
 
 

@@ -301,6 +301,11 @@ class TrainingLoop(Generic[B]):
     def _resume(self) -> None:
         state = load_checkpoint(self.run / LAST, self.kind, self.processes.device)
         self._check_same(state["settings"])
+        if "optimizer" not in state:
+            raise ValueError(
+                f"{self.run} holds converted weights: train in another --out with "
+                f"--init-from {self.run}"
+            )
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.cursor = state["step"], Cursor(*state["cursor"])
