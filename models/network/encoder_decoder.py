@@ -222,6 +222,10 @@ class EncoderDecoder(SummaryModel):
         """Return the layers of encoder and decoder."""
         return [*cast(nn.ModuleList, self.encoder.layers), *self.decoder]
 
+    def layers_to_shard(self) -> list[nn.Module]:
+        """Return the layers of the encoder; those of the decoder have more than one method."""
+        return list(cast(nn.ModuleList, self.encoder.layers))
+
     def _layers(self) -> Iterator[DecoderLayer]:
         return (cast(DecoderLayer, layer) for layer in self.decoder)
 

@@ -120,6 +120,17 @@ class SummaryModel(nn.Module):
         """Return the submodules that `--compile` compiles."""
         return []
 
+    def layers_to_checkpoint(self) -> list[nn.Module]:
+        """Return the layers whose activations `--activation-checkpointing` computes twice."""
+        return self.layers_to_compile()
+
+    def layers_to_shard(self) -> list[nn.Module]:
+        """Return those layers that training only calls: `--parallel fsdp` gathers each alone.
+
+        A layer whose other methods or parameters are used too does not belong here.
+        """
+        return []
+
 
 def no_graph(settings: Any) -> str:
     """Return the name of the graph of a model that reads none."""

@@ -82,6 +82,9 @@ class TrainSettings(LoopSettings):
     label_smoothing: float = setting(0.1, "probability given to subwords other than the label")
     keep_best: int = setting(5, "number of best checkpoints to keep")
     compile: bool = setting(False, "compile the layers with torch.compile")
+    activation_checkpointing: bool = setting(
+        False, "save memory: compute the activations of each layer again for its gradients"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -21,6 +21,7 @@ from wikisum.models.network.packing import Batch
 from wikisum.models.network.spec import SummaryModel
 from wikisum.models.settings.run import RunSettings
 from wikisum.models.table import build, from_json, to_json
+from wikisum.models.training.activations import checkpoint_activations
 from wikisum.models.training.checkpoints import (
     KIND,
     Best,
@@ -33,6 +34,7 @@ from wikisum.models.training.schedule import learning_rate
 from wikisum.models.training.stall import StallCheck
 from wikisum.ranker.training.distributed import ProcessGroup
 from wikisum.ranker.training.failures import explain_out_of_memory
+from wikisum.ranker.training.fields import require
 from wikisum.ranker.training.lengths import cached_lengths
 from wikisum.ranker.training.loader import Loader
 from wikisum.ranker.training.loop import ALONE, VALIDATION_LOSS, TrainingLoop
@@ -46,7 +48,7 @@ class Trainer(TrainingLoop[Batch]):
     """The training run of a summarizer in a folder."""
 
     kind = KIND
-    may_change = TrainingLoop.may_change | {"keep_best"}
+    may_change = TrainingLoop.may_change | {"keep_best", "activation_checkpointing"}
     shows_perplexity = True
     divergence_hint = "try a lower --peak-learning-rate, more --warmup-steps or --clip 1"
     model: SummaryModel
@@ -71,6 +73,10 @@ class Trainer(TrainingLoop[Batch]):
         model = build(settings.model).to(processes.device)
         if weights is not None:
             _load_weights(model, weights)
+        if settings.train.activation_checkpointing:
+            layers = model.layers_to_checkpoint()
+            require(bool(layers), "--activation-checkpointing: the model has no layers for it")
+            checkpoint_activations(layers)
         if settings.train.compile:
             for layer in model.layers_to_compile():
                 layer.compile(dynamic=True)
@@ -80,6 +86,10 @@ class Trainer(TrainingLoop[Batch]):
     def best(self) -> list[Best]:
         """The best validations, as many as are kept, best first."""
         return best_of(self.run, self.settings.train.keep_best)
+
+    def layers_to_shard(self) -> list[nn.Module]:
+        """Return the layers that are gathered one by one under fsdp."""
+        return self.model.layers_to_shard()
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         """Return Adam, AdamW, whose decay spares biases, norms and other vectors, or Adagrad."""
@@ -131,16 +141,20 @@ class Trainer(TrainingLoop[Batch]):
         cache = self.run / "lengths-validation.npz"
         lengths = cached_lengths(reader, cache, processes, to)
         cut = sequential_batches(lengths, own.batch_tokens)
-        mine = iter(np.array_split(np.arange(len(cut)), processes.size)[processes.rank].tolist())
+        parts = np.array_split(np.arange(len(cut)), processes.size)
+        mine = parts[processes.rank].tolist()
+        # processes with divided parameters compute together: all take as many batches
+        taken = [*mine, *[0] * (len(parts[0]) - len(mine))]
         loader = Loader(reader, own.loader_workers, processes.device)
         self.model.eval()
         sums = torch.zeros(2, dtype=torch.float64, device=processes.device)
-        with contextlib.closing(loader.load(cut[number] for number in mine)) as batches:
-            for batch in batches:
+        with contextlib.closing(loader.load(cut[number] for number in taken)) as batches:
+            for index, batch in enumerate(batches):
                 with explain_out_of_memory(self.step, batch, own.batch_tokens), self.autocast():
                     loss = self.model(self._moved(batch), 0.0)
-                sums[0] += loss.target
-                sums[1] += batch.labels
+                if index < len(mine):
+                    sums[0] += loss.target
+                    sums[1] += batch.labels
         total, count = processes.all_reduce(sums).tolist()
         return float(total / count)
 
@@ -151,10 +165,10 @@ class Trainer(TrainingLoop[Batch]):
         loss = self.validate(self.validation, to)
         return {VALIDATION_LOSS: loss, "validation_perplexity": perplexity(loss)}
 
-    def save_best(self, row: Mapping[str, float]) -> None:
+    def save_best(self, row: Mapping[str, float], weights: Weights) -> None:
         """Save the weights if they are among the best."""
         new, keep = Best(row[VALIDATION_LOSS], self.step), self.settings.train.keep_best
-        save_best(self.run, self.settings, self.model.state_dict(), new, keep)
+        save_best(self.run, self.settings, weights, new, keep)
 
     def delete_others(self) -> None:
         """Delete the weights that are no longer among the best."""

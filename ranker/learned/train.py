@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from wikisum.ranker.data.shards import RowGroup, find_vocab, row_groups, split_shards
@@ -72,11 +73,11 @@ class RankerTrainer(TrainingLoop[ParagraphBatch]):
         """Return the loss and the recall of the best paragraphs on validation articles."""
         return self.validation.measure(self.model, self.processes.device)
 
-    def save_best(self, row: Mapping[str, float]) -> None:
+    def save_best(self, row: Mapping[str, float], weights: dict[str, Tensor]) -> None:
         """Write what is needed to score paragraphs, if no validation had a lower loss."""
         before = [validation[VALIDATION_LOSS] for validation in self.validations()]
         if row[VALIDATION_LOSS] < min(before, default=math.inf):
-            state = {"model": self.model.state_dict(), "settings": self.settings_json}
+            state = {"model": weights, "settings": self.settings_json}
             save_checkpoint(self.run / BEST, KIND, {**state, "step": self.step})
 
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, TextIO, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.distributed.fsdp import FSDPModule
 from torch.nn.parallel import DistributedDataParallel
 
 from wikisum.ranker.runs.checkpoints import has_checkpoint, load_checkpoint, save_checkpoint
@@ -36,6 +37,7 @@ from wikisum.ranker.training.monitor import Pending, StepStats, TrainingMonitor
 from wikisum.ranker.training.plan import Cursor, Lengths
 from wikisum.ranker.training.reader import GroupReader
 from wikisum.ranker.training.settings import LoopSettings
+from wikisum.ranker.training.sharding import gather, load_optimizer, load_weights, shard
 from wikisum.ranker.training.updates import Update, updates
 
 GRADIENT_NORM = "gradient_norm"
@@ -67,7 +69,7 @@ class TrainingLoop(Generic[B]):
 
     kind: ClassVar[str]
     may_change: ClassVar[frozenset[str]] = frozenset(
-        {"steps", "log_every", "loader_workers", "patience"}
+        {"steps", "log_every", "loader_workers", "patience", "parallel"}
     )
     shows_perplexity: ClassVar[bool] = False  # in the progress line
     divergence_hint: ClassVar[str]  # what to try when the loss is NaN or infinite
@@ -92,6 +94,9 @@ class TrainingLoop(Generic[B]):
             )
         self.run, self.loop, self.settings_json = run, loop, settings_json
         self.model, self.train, self.processes = model, train, processes
+        self._shards = processes.size > 1 and loop.parallel == "fsdp"
+        if self._shards:
+            shard(model, self.layers_to_shard(), processes)
         self.optimizer = self.make_optimizer()
         self.step, self.cursor = 0, Cursor()
         self._pending: Pending = {}
@@ -99,8 +104,12 @@ class TrainingLoop(Generic[B]):
         run.mkdir(parents=True, exist_ok=True)
         if has_checkpoint(run):
             self._resume()
-        is_alone = processes.size == 1
-        self.parallel = model if is_alone else DistributedDataParallel(model)
+        is_plain = self._shards or processes.size == 1
+        self.parallel = model if is_plain else DistributedDataParallel(model)
+
+    def layers_to_shard(self) -> list[nn.Module]:
+        """Return the layers that are gathered one by one under fsdp; they are only ever called."""
+        return []
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         """Return a new optimizer of the parameters of `self.model`."""
@@ -114,7 +123,7 @@ class TrainingLoop(Generic[B]):
         """Return the row of a validation with its `validation_loss`; none without examples."""
         raise NotImplementedError
 
-    def save_best(self, row: Mapping[str, float]) -> None:
+    def save_best(self, row: Mapping[str, float], weights: dict[str, Tensor]) -> None:
         """Save the weights in the main process if this validation, not yet logged, is a best."""
         raise NotImplementedError
 
@@ -208,7 +217,9 @@ class TrainingLoop(Generic[B]):
     def forward_backward(self, batch: B, is_last: bool = True) -> Loss:
         """Add the gradients of a batch's summed loss; the last batch of an update synchronizes."""
         syncs: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
-        if isinstance(self.parallel, DistributedDataParallel) and not is_last:
+        if isinstance(self.parallel, FSDPModule):
+            self.parallel.set_requires_gradient_sync(is_last)
+        elif isinstance(self.parallel, DistributedDataParallel) and not is_last:
             syncs = self.parallel.no_sync()
         with syncs, explain_out_of_memory(self.step + 1, batch, self.loop.batch_tokens):
             with self.autocast():
@@ -224,7 +235,8 @@ class TrainingLoop(Generic[B]):
         parameters = [p for p in self.model.parameters() if p.grad is not None]
         for parameter in parameters:
             parameter.grad.mul_(scale)  # type: ignore[union-attr]
-        return nn.utils.clip_grad_norm_(parameters, self.loop.clip or math.inf)
+        norm: Tensor = gather(nn.utils.clip_grad_norm_(parameters, self.loop.clip or math.inf))
+        return norm
 
     def autocast(self) -> torch.autocast:
         """Return the context of a forward pass in the precision of the settings."""
@@ -277,24 +289,24 @@ class TrainingLoop(Generic[B]):
         if not row:
             return
         self._check_finite(row[VALIDATION_LOSS])
+        weights = gather(self.model.state_dict())
         if self.processes.is_main:
-            self.save_best(row)
+            self.save_best(row, weights)
             monitor.validated(self.step, row)
             self.delete_others()
 
     def _save(self, monitor: TrainingMonitor) -> None:
         """Write everything that is needed to resume exactly."""
-        pending = monitor.pending()
+        state = {
+            "settings": self.settings_json,
+            "model": gather(self.model.state_dict()),
+            "optimizer": gather(self.optimizer.state_dict()),
+            "step": self.step,
+            "cursor": list(self.cursor),
+            "pending": monitor.pending(),
+            "plan": self._plan,
+        }
         if self.processes.is_main:
-            state = {
-                "settings": self.settings_json,
-                "model": self.model.state_dict(),
-                "optimizer": self.optimizer.state_dict(),
-                "step": self.step,
-                "cursor": list(self.cursor),
-                "pending": pending,
-                "plan": self._plan,
-            }
             save_checkpoint(self.run / LAST, self.kind, state)
         self.processes.barrier()
 
@@ -306,8 +318,8 @@ class TrainingLoop(Generic[B]):
                 f"{self.run} holds converted weights: train in another --out with "
                 f"--init-from {self.run}"
             )
-        self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        load_weights(self.model, state["model"])
+        load_optimizer(self.optimizer, state["optimizer"])
         self.step, self.cursor = state["step"], Cursor(*state["cursor"])
         self._pending, self._plan = state["pending"], state["plan"]
 

@@ -14,6 +14,7 @@ from wikisum.ranker.training.fields import (
 )
 
 PRECISIONS = ("auto", "bf16", "fp32")
+PARALLEL = ("ddp", "fsdp")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,9 @@ class LoopSettings:
     )
     log_every: int = setting(100, "write a row to log.jsonl every N updates")
     precision: str = setting("auto", "auto (bf16 on a GPU), bf16 or fp32", PRECISIONS)
+    parallel: str = setting(
+        "ddp", "what several processes divide: batches (ddp), or parameters too (fsdp)", PARALLEL
+    )
     loader_workers: int = setting(2, "number of processes that prepare batches")
     seed: int = setting(0, "seed of initial weights, order of examples and dropout")
 
@@ -47,3 +51,4 @@ class LoopSettings:
             f"--update-batches must be over 0, not {self.update_batches}",
         )
         require_choice(self, "precision", PRECISIONS)
+        require_choice(self, "parallel", PARALLEL)

@@ -86,7 +86,7 @@ def test_weight_decay_needs_adamw():
 def test_the_defaults_are_those_of_the_paper():
     """Liu & Lapata 2019 and its released code; see docs/models.md."""
     source, train = SourceSettings(), TrainSettings()
-    assert dataclasses.astuple(source) == (24, 100, 1_600, 400)
+    assert dataclasses.astuple(source) == (24, 100, 1_600, 400, "lead", 2_192)
     assert (train.steps, train.batch_tokens, train.update_batches) == (500_000, 10_500, None)
     assert (train.peak_learning_rate, train.warmup_steps) == (2.096e-3, 8_000)
     assert (train.schedule, train.optimizer, train.weight_decay) == ("inverse_sqrt", "adam", 0)

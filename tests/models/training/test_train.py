@@ -385,21 +385,35 @@ def test_a_process_that_is_ended_goes_on_to_the_same_curve(number, topics, run_s
     assert one.fingerprint == other.fingerprint
 
 
+def run_in_two(words):
+    """Run a command in two processes that train together; return their exit codes."""
+    together = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
+    processes = [started(words, RANK=str(rank), **together) for rank in range(2)]
+    return [process.wait(timeout=240) for process in processes]
+
+
+def assert_alike(run, other):
+    for one, two in zip(curve(run), curve(other), strict=True):
+        assert one == pytest.approx(two, rel=1e-4)
+    weights, others = (choose(folder, "last").weights for folder in (run, other))
+    for name in weights:
+        torch.testing.assert_close(weights[name], others[name], rtol=1e-2, atol=2e-3)
+
+
 @pytest.mark.slow
 def test_two_processes_train_like_one(topics, run_settings, tmp_path):
-    settings = changed(run_settings, {"steps": 6, "validate_every": 3})
-    assert started(command(topics, tmp_path / "one", settings)).wait(timeout=120) == 0
-    with_port = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
-    processes = [
-        started(command(topics, tmp_path / "two", settings), RANK=str(rank), **with_port)
-        for rank in range(2)
-    ]
-    assert [process.wait(timeout=120) for process in processes] == [0, 0]
-    for one, two in zip(curve(tmp_path / "one"), curve(tmp_path / "two"), strict=True):
-        assert one == pytest.approx(two, rel=1e-4)
-    one, two = (choose(tmp_path / run, "last").weights for run in ("one", "two"))
-    for name in one:
-        torch.testing.assert_close(one[name], two[name], rtol=1e-2, atol=2e-3)
+    """With whole parameters, with divided ones, and changing from one to the other."""
+    one, ddp, fsdp, mixed = (tmp_path / name for name in ("one", "ddp", "fsdp", "mixed"))
+    settings = changed(run_settings, {"steps": 6, "validate_every": 3, "clip": 0.5})
+    assert started(command(topics, one, settings)).wait(timeout=240) == 0
+    assert run_in_two(command(topics, ddp, settings)) == [0, 0]
+    assert_alike(one, ddp)
+    assert run_in_two(command(topics, fsdp, settings, "--parallel", "fsdp")) == [0, 0]
+    assert_alike(one, fsdp)
+    half = command(topics, mixed, settings, "--parallel", "fsdp", "--steps", "3")
+    assert run_in_two(half) == [0, 0]
+    assert started(command(topics, mixed, settings)).wait(timeout=240) == 0
+    assert_alike(one, mixed)
 
 
 def free_port():

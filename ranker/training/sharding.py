@@ -1,0 +1,68 @@
+"""Fully sharded training (FSDP2): each process keeps a part of every parameter.
+
+Gradients and the optimizer's state are divided too, which is what fills the memory of large models.
+Checkpoints hold whole tensors, gathered when they are written and divided again when they are read.
+So a run resumes under either kind of parallel training, and in any number of processes.
+"""
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FSDPModule, fully_shard
+from torch.distributed.tensor import DTensor, distribute_tensor
+
+from wikisum.ranker.training.distributed import ProcessGroup
+
+
+def shard(model: nn.Module, layers: Iterable[nn.Module], processes: ProcessGroup) -> FSDPModule:
+    """Divide the parameters of a model among all processes, in place.
+
+    Those of `layers` are gathered only while the layer computes, the rest for the whole step.
+    """
+    # the loss is a view, which nobody changes in place
+    warnings.filterwarnings("ignore", message=".*returned a view tensor", category=UserWarning)
+    mesh = init_device_mesh(processes.device.type, (processes.size,))
+    for layer in layers:
+        fully_shard(layer, mesh=mesh)
+    return fully_shard(model, mesh=mesh)
+
+
+def gather(value: Any) -> Any:
+    """Return nested plain values with whole tensors in place of divided ones.
+
+    All processes must call it.
+    """
+    if isinstance(value, DTensor):
+        return value.full_tensor()
+    if isinstance(value, Mapping):
+        return {key: gather(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [gather(inner) for inner in value]
+    return value
+
+
+def load_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Load whole tensors into a model, divided as its parameters are."""
+    own = model.state_dict()
+    model.load_state_dict({name: _like(own.get(name), t) for name, t in weights.items()})
+
+
+def load_optimizer(optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:
+    """Load whole tensors into an optimizer, divided as the parameters that they belong to."""
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    divided = {
+        index: {name: _like(parameters[index], value) for name, value in values.items()}
+        for index, values in state["state"].items()
+    }
+    optimizer.load_state_dict({**state, "state": divided})
+
+
+def _like(parameter: Any, value: Any) -> Any:
+    """Return a tensor divided as a parameter of the same shape is; anything else as it is."""
+    if not isinstance(parameter, DTensor) or value.shape != parameter.shape:
+        return value
+    return distribute_tensor(value, parameter.device_mesh, parameter.placements)
