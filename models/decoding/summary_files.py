@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,6 +119,8 @@ def _paragraph(plain: Any, number: int) -> ReadParagraph:
     url, attention = plain.get("document_url"), plain.get("attention")
     if not isinstance(url, str | None) or not isinstance(attention, float | int | None):
         raise ValueError(f"paragraph {number} has a document_url or attention of the wrong type")
+    if attention is not None and not 0 <= attention < inf:
+        raise ValueError(f"paragraph {number} has attention {attention}, not a share")
     return ReadParagraph(plain["text"], url, attention)
 
 

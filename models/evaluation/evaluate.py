@@ -21,6 +21,7 @@ from wikisum.models.evaluation.significance import (
     ratios,
 )
 from wikisum.models.evaluation.systems import System, baseline_systems, file_systems
+from wikisum.models.evaluation.titles import row_without_title
 from wikisum.ranker.runs.progress import ProgressLine
 
 KEYS = tuple(metric.key for metric in METRICS)
@@ -39,6 +40,7 @@ class EvaluationSettings:
     max_paragraphs: int | None = None
     page_examples: int = 2_000
     mean: bool = False
+    skip_title: bool = False
 
     def __post_init__(self) -> None:
         for name in self.baselines:
@@ -93,7 +95,7 @@ class Evaluation(NamedTuple):
     parts_NK2M: Floats
 
 
-def score(system: System, stem: bool, to: TextIO) -> Scores:
+def score(system: System, settings: EvaluationSettings, to: TextIO) -> Scores:
     """What the summaries of a system measure. Raises BadSummaries for an id that stands twice."""
     ids: list[str] = []
     leads: list[bytes] = []
@@ -111,9 +113,10 @@ def score(system: System, stem: bool, to: TextIO) -> Scores:
                 f"{system.source}: {row.id} comes from another model or run than the rows before it"
             )
         seen.add(row.id)
+        row = row_without_title(row) if settings.skip_title else row
         ids.append(row.id)
         leads.append(hashlib.blake2b(row.lead.encode(), digest_size=16).digest())
-        measured = summary_parts(row, stem)
+        measured = summary_parts(row, settings.stem)
         parts.append([measured[key] for key in KEYS])
         line.draw(len(ids))
     line.say(f"{system.name:<9} {len(ids):,} summaries scored")
@@ -152,13 +155,13 @@ def evaluate(
     if not paths and data is None:
         raise ValueError("name a file of summaries, or --data to score baselines alone")
     systems = file_systems(paths)
-    scores = [score(system, settings.stem, to) for system in systems]
+    scores = [score(system, settings, to) for system in systems]
     if data is not None:
         ids = set(shared_ids(systems, scores)) if systems else None
         for baseline in baseline_systems(
             settings.baselines, data, settings.split, ids, settings.max_paragraphs
         ):
-            told = score(baseline, settings.stem, to)
+            told = score(baseline, settings, to)
             if ids is not None and (missing := ids.difference(told.ids)):
                 raise BadSummaries(
                     f"{len(missing)} of {len(ids)} examples of {systems[0].source} are not in "

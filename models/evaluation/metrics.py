@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from wikisum.models.decoding.summary_files import Summary
+from wikisum.models.evaluation.attention_cosine import attention_cosine
 from wikisum.models.evaluation.copying import (
     copied_share,
     fragment_coverage,
@@ -69,6 +70,12 @@ METRICS = (
         is_compared=True,
         is_lower_better=True,
     ),
+    Metric(
+        "attention_cosine",
+        "attention",
+        "cosine of the attention to paragraphs with their tf-idf similarity to the lead",
+        is_compared=True,
+    ),
     Metric("words", "words", "words of the summary (unspaced runs), without its sections", 1.0, 1),
     Metric("length_ratio", "of lead", "words of the summaries over words of the leads", 1.0, 3),
     Metric("sections", "sections", "sections that were written", 1.0, 1),
@@ -102,6 +109,7 @@ def summary_parts(row: Summary, stem: bool) -> dict[str, Part]:
         **_rouge_parts([row.summary], [row.lead], stem),
         **_article_parts(row, stem),
         "log_perplexity": _perplexity_part(row),
+        "attention_cosine": _attention_part(row),
         "words": (words, 1.0),
         "length_ratio": (words, len(row.lead.split())),
         "sections": ABSENT if row.sections is None else (len(row.sections), 1.0),
@@ -139,6 +147,15 @@ def _perplexity_part(row: Summary) -> Part:
     if row.lead_log_prob is None or not row.lead_tokens:
         return ABSENT
     return -row.lead_log_prob, float(row.lead_tokens)
+
+
+def _attention_part(row: Summary) -> Part:
+    read = [(p.text, p.attention) for p in row.paragraphs if p.attention is not None]
+    if not read:
+        return ABSENT
+    gold = "\n".join([row.lead, *(section.text for section in row.gold_sections or ())])
+    cosine = attention_cosine(gold, [text for text, _ in read], [weight for _, weight in read])
+    return ABSENT if cosine is None else (cosine, 1.0)
 
 
 def _copy_parts(row: Summary) -> dict[str, Part]:

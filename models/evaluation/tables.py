@@ -156,6 +156,9 @@ def notes(evaluation: Evaluation) -> list[str]:
             "for models that write articles: compare only systems with the same vocabulary and "
             "target."
         )
+    if settings.get("skip_title"):
+        notes.append("Summaries and leads are scored without the title that they begin with.")
+    notes += _attention_notes(evaluation)
     if any(system["is_baseline"] for system in evaluation.systems):
         notes.append("Baselines are cut at the gold lead's number of words.")
     for system in evaluation.systems:
@@ -165,6 +168,23 @@ def notes(evaluation: Evaluation) -> list[str]:
                 "system has the example."
             )
     return notes
+
+
+def _attention_notes(evaluation: Evaluation) -> list[str]:
+    """What the attention column shows, and which systems have no attention to paragraphs."""
+    key = "attention_cosine"
+    if key not in _present(evaluation):
+        return []
+    missing = [
+        system["name"]
+        for system in evaluation.systems
+        if not system["is_baseline"] and evaluation.figures[system["name"]][key].value is None
+    ]
+    note = (
+        "attention is the measure of the PHT paper; flat models have the attention to their tokens "
+        "summed by paragraph."
+    )
+    return [note, *(f"{name} tells of no attention to paragraphs." for name in missing)]
 
 
 def sources(evaluation: Evaluation) -> list[str]:

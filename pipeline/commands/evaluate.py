@@ -44,7 +44,9 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
     }
     if args.out is not None and args.out.exists() and not args.out.is_dir():
         raise ValueError(f"--out {args.out} is not a directory")
-    settings = EvaluationSettings(stem=not args.no_stem, mean=args.mean, **given)
+    settings = EvaluationSettings(
+        stem=not args.no_stem, mean=args.mean, skip_title=args.skip_title, **given
+    )
 
     try:
         evaluation, systems = evaluate(args.summaries, args.data, settings, sys.stderr)
@@ -69,6 +71,8 @@ def _add_summaries_flags(parser: argparse.ArgumentParser) -> None:
     add("--max-paragraphs", type=count, metavar="N",
         help="ranked paragraphs that baselines read (default: all)")  # fmt: skip
     add("--no-stem", action="store_true", help="compute ROUGE without Porter stemming")
+    add("--skip-title", action="store_true",
+        help="score summaries and leads without the title that they begin with")  # fmt: skip
     add("--mean", action="store_true",
         help="add the mean of the files, for example of a run's best checkpoints")  # fmt: skip
     add("--samples", type=count, metavar="N",

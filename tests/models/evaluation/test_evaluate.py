@@ -243,3 +243,30 @@ def test_files_of_one_name_are_named_by_their_paths(tmp_path, capsys):
     assert [s.name for s in file_systems(paths)] == [f"ht (s) ({path})" for path in paths]
     assert main(["evaluate", "summaries", str(paths[0]), str(paths[0])]) == 2
     assert "a file is named twice" in capsys.readouterr().err
+
+
+def test_attention_has_a_column_and_who_has_none_is_named(files, tmp_path, capsys):
+    silent = [{**r, "model": "bart", "paragraphs": None} for r in POOR]
+    third = write(tmp_path / "bart.jsonl", silent)
+    call = ["evaluate", "summaries", *map(str, (*files, third)), "--samples", "20"]
+    assert main([*call, "--out", str(tmp_path / "scores")]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"^system.* attention ", shown, re.MULTILINE)
+    assert "bart tells of no attention to paragraphs." in shown
+    assert "ht tells of no attention" not in shown
+    found = json.loads((tmp_path / "scores" / "evaluation.json").read_text())
+    values = [s["figures"]["attention_cosine"]["value"] for s in found["systems"]]
+    assert values[0] == values[1] > 0.5
+    assert values[2] is None
+    assert "attention_cosine" in (tmp_path / "scores" / "examples.csv").read_text()
+
+
+def test_summaries_are_scored_without_their_title(files, tmp_path, capsys):
+    call = ["evaluate", "summaries", str(files[0]), "--samples", "20", "--skip-title", "--out"]
+    assert main([*call, str(tmp_path / "scores")]) == 0
+    assert "without the title" in capsys.readouterr().out
+    found = json.loads((tmp_path / "scores" / "evaluation.json").read_text())
+    figures = found["systems"][0]["figures"]
+    rest = [rouge("is a bridge over the river Tavin.", r["lead"][9:]) for r in GOOD]
+    assert figures["rouge2"]["value"] == pytest.approx(rest[0]["rouge2"]["f1"])
+    assert figures["words"]["value"] == 7

@@ -3,7 +3,8 @@ import math
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
-from wikisum.models.decoding.summary_files import ReadParagraph, Summary
+from wikisum.models.decoding.summary_files import ReadParagraph, Section, Summary
+from wikisum.models.evaluation.attention_cosine import attention_cosine
 from wikisum.models.evaluation.metrics import ABSENT, COLUMNS, METRICS, summary_parts
 from wikisum.pipeline.records import Section
 from wikisum.ranker.sentences import sentences
@@ -35,6 +36,26 @@ def test_every_column_has_its_parts():
     assert summary_parts(summary(), True).keys() == {metric.key for metric in METRICS}
     assert [m.key for m in COLUMNS if m not in METRICS] == ["perplexity"]
     assert len({metric.label for metric in COLUMNS}) == len(COLUMNS)
+
+
+def test_attention_is_compared_with_the_similarity_of_the_lead():
+    texts = ["An iron bridge of 1881.", "Trains were late in winter.", "Nothing."]
+    read = tuple(ReadParagraph(text, None, a) for text, a in zip(texts, (0.5, 0.5, 0), strict=True))
+    expected = attention_cosine(LEAD, texts, [0.5, 0.5, 0])
+    assert 0 < expected < 1
+    assert summary_parts(summary(paragraphs=read), True)["attention_cosine"] == (expected, 1.0)
+    article = summary(paragraphs=read, gold_sections=(Section("", 2, "nothing"),))
+    assert values(article)["attention_cosine"] < expected
+    unread = (*read[:2], read[2]._replace(attention=None))
+    assert values(summary(paragraphs=unread))["attention_cosine"] == attention_cosine(
+        LEAD, texts[:2], [0.5, 0.5]
+    )
+
+
+@pytest.mark.parametrize("shares", [(), (None, None), (0.0, 0.0)])
+def test_without_attention_there_is_no_figure(shares):
+    read = tuple(ReadParagraph(f"iron {i}", None, a) for i, a in enumerate(shares))
+    assert summary_parts(summary(paragraphs=read), True)["attention_cosine"] == ABSENT
 
 
 def test_perplexity_is_of_the_gold_lead_and_weighs_subwords():
