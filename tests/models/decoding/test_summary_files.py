@@ -1,4 +1,5 @@
 import json
+import math
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -64,8 +65,8 @@ def test_json_lines_and_parquet_hold_the_same(tmp_path):
         ),
         ({**ROW, "paragraphs": [{"text": 1}]}, "line 2: paragraph 0 has no text"),
         ({**ROW, "paragraphs": [{"text": "", "attention": "1"}]}, "line 2: paragraph 0 has a"),
-        ({**ROW, "paragraphs": [{"text": "", "attention": -1}]}, "line 2: paragraph 0 has attention -1"),
-        ({**ROW, "paragraphs": [{"text": "", "attention": float("nan")}]}, "line 2: paragraph 0 has attention nan"),
+        ({**ROW, "paragraphs": [{"text": "", "attention": -1}]}, "line 2: paragraph 0 has"),
+        ({**ROW, "paragraphs": [{"text": "", "attention": math.nan}]}, "line 2: paragraph 0 has"),
     ],
 )
 def test_a_bad_row_is_named(tmp_path, bad, message):
