@@ -3,7 +3,7 @@ import math
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
-from wikisum.models.decoding.summary_files import ReadParagraph, Section, Summary
+from wikisum.models.decoding.summary_files import ReadParagraph, Summary
 from wikisum.models.evaluation.attention_cosine import attention_cosine
 from wikisum.models.evaluation.metrics import ABSENT, COLUMNS, METRICS, summary_parts
 from wikisum.pipeline.records import Section
