@@ -22,9 +22,9 @@ from wikisum.pipeline.engine.shards import open_shard, read_rows
 from wikisum.pipeline.engine.workspace import Parts
 from wikisum.pipeline.examples.join import JoinPages
 from wikisum.pipeline.examples.make_example import ExampleOutcome, WantedDocument, make_example
+from wikisum.pipeline.examples.settings import ExampleSettings
 from wikisum.pipeline.examples.shards import ExampleShards
 from wikisum.pipeline.examples.stage import JOIN
-from wikisum.pipeline.options import ExampleSettings
 from wikisum.pipeline.records import ARTICLE, WANTED, Article, Document, WantedUrl, article_from_row
 
 

@@ -36,10 +36,11 @@ from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.arrays import read_arrays, write_arrays
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.options import RemoteSettings, SearchSettings
 from wikisum.pipeline.pages.plan import FileShare
 from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.remote.settings import RemoteSettings
 from wikisum.pipeline.search.pages import FindCandidates, StoredStatistics
+from wikisum.pipeline.search.settings import SearchSettings
 from wikisum.pipeline.search.stage import CANDIDATES
 from wikisum.ranker.search.clone_sketch import clone_scores, section_sketches, sketch
 from wikisum.ranker.search.phrases import WordHashes, build_index, prefix_hashes, search_terms

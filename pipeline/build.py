@@ -9,14 +9,17 @@ has finished before, and returns its result.
 from dataclasses import replace
 from typing import Any
 
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.articles.stage import READ_ARTICLES, site_of_dump
 from wikisum.pipeline.corpora.corpus import Corpus
+from wikisum.pipeline.corpora.settings import ColumnSettings, CorpusSettings
 from wikisum.pipeline.corpora.stage import IMPORT, import_files
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.manifest import write_manifest
 from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.examples.settings import ExampleSettings
 from wikisum.pipeline.examples.stage import (
     JOIN,
     TOKENIZE,
@@ -25,26 +28,23 @@ from wikisum.pipeline.examples.stage import (
     link_paragraphs,
     train_vocab,
 )
+from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.live.stage import LIVE, LIVE_SCAN, documents_key
-from wikisum.pipeline.options import (
-    ColumnSettings,
-    CorpusSettings,
-    LiveSettings,
-    RemoteSettings,
-    Settings,
-)
+from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.remote.access import access_of
+from wikisum.pipeline.remote.settings import RemoteSettings
 from wikisum.pipeline.report import report
 from wikisum.pipeline.report.card import CARD, card, corpus_card, write_card
+from wikisum.pipeline.setting import Settings
 from wikisum.pipeline.stages import Build, Inputs, in_order, page_stages, run_steps, stages
 
 
 def with_language(settings: Settings, language: str) -> Settings:
     """The settings with the dump's language where none is named."""
-    return replace(
-        settings,
-        pages=replace(settings.pages, language=settings.pages.language or language),
-        examples=replace(settings.examples, language=settings.examples.language or language),
+    pages, examples = settings[PageSettings], settings[ExampleSettings]
+    return settings.changed(
+        replace(pages, language=pages.language or language),
+        replace(examples, language=examples.language or language),
     )
 
 
@@ -105,7 +105,7 @@ def build(
     `inputs` are the lists of files that `Inputs` names.
     """
     named = Inputs(**inputs, wet_metadata=wet_metadata, live=live)
-    site = site_of_dump(named.dump, settings.articles.dump_language)
+    site = site_of_dump(named.dump, settings[ArticleSettings].dump_language)
     settings = with_language(settings, site.language)
     running = Build(job, settings, access_of(job, remote), named)
     run_steps(running)

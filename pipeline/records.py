@@ -1,11 +1,13 @@
-"""The records of a dataset, each with the Arrow schema of its Parquet files.
+"""The records of a dataset, and the Arrow schema of the Parquet files of each, made of its fields.
 
 This file imports no other file of the project, no Beam and no torch, so that models can read shards
 anywhere. Records are built with keyword arguments.
 """
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 
@@ -16,20 +18,25 @@ SPLITS = ("train", "validation", "test")
 SOURCES = ("citation", "original", "search")
 
 
-def _struct(**fields: pa.DataType) -> pa.StructType:
-    return pa.struct(list(fields.items()))
-
-
-def _list(item: pa.DataType) -> pa.ListType:
-    """A list type with Parquet's own item name, so that a file is read back with this type."""
-    return pa.list_(pa.field("element", item))
+# Types of fields whose columns are narrower than 64 bits.
+Int8 = Annotated[int, pa.int8()]
+Int16 = Annotated[int, pa.int16()]
+Int32 = Annotated[int, pa.int32()]
+UInt16 = Annotated[int, pa.uint16()]
+Float32 = Annotated[float, pa.float32()]
+_PLAIN_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+_GRAPH_TYPES = {"source": pa.int16(), "target": pa.int16(), "weight": pa.float32()}
+GraphColumns = Annotated[
+    dict[str, list[Any]],
+    pa.struct({n: pa.list_(pa.field("element", t)) for n, t in _GRAPH_TYPES.items()}),
+]
 
 
 class Section(NamedTuple):
     """One section of an article; `level` counts the equals signs of its heading."""
 
     title: str
-    level: int
+    level: Int8
     text: str
 
 
@@ -60,7 +67,7 @@ class WantedUrl(NamedTuple):
     url: str
     article: str
     source: str
-    rank: int
+    rank: Int32
     reason: str | None = None
 
 
@@ -79,9 +86,9 @@ class Capture(NamedTuple):
     length: int
     digest: str
     mime: str
-    status: int
+    status: Int32
     timestamp: str
-    choice: int
+    choice: Int32
 
 
 class Document(NamedTuple):
@@ -138,7 +145,7 @@ class Outcome(NamedTuple):
     url: str
     reason: str
     detail: str
-    status: int | None
+    status: Int16 | None
     final_url: str | None
     file: str
     fetched_at: str
@@ -149,22 +156,22 @@ class SourceDocument(NamedTuple):
 
     url: str
     source: str
-    rank: int
+    rank: Int32
     warc_file: str
     offset: int
     digest: str
     fetched_at: str
-    clone_score: float
+    clone_score: Float32
 
 
 class Paragraph(NamedTuple):
     """A paragraph of an example; `document` indexes its documents, `position` its page."""
 
     text: str
-    document: int
-    position: int
-    score: float
-    rouge2_recall: float
+    document: Int32
+    position: Int32
+    score: Float32
+    rouge2_recall: Float32
 
 
 class Example(NamedTuple):
@@ -177,11 +184,11 @@ class Example(NamedTuple):
     sections: list[Section]
     documents: list[SourceDocument]
     paragraphs: list[Paragraph]
-    similarity_graph: dict[str, list[Any]] | None = None
-    discourse_graph: dict[str, list[Any]] | None = None
-    title_ids: list[int] | None = None
-    lead_ids: list[int] | None = None
-    paragraph_ids: list[list[int]] | None = None
+    similarity_graph: GraphColumns | None = None
+    discourse_graph: GraphColumns | None = None
+    title_ids: list[UInt16] | None = None
+    lead_ids: list[UInt16] | None = None
+    paragraph_ids: list[list[UInt16]] | None = None
     categories: list[str] = []  # noqa: RUF012
 
 
@@ -189,8 +196,8 @@ class Graphs(NamedTuple):
     """The graphs of the example `id`, until they are added to it."""
 
     id: str
-    similarity_graph: dict[str, list[Any]] | None
-    discourse_graph: dict[str, list[Any]] | None
+    similarity_graph: GraphColumns | None
+    discourse_graph: GraphColumns | None
 
 
 class Sizes(NamedTuple):
@@ -200,149 +207,47 @@ class Sizes(NamedTuple):
     """
 
     id: str
-    lead_words: int
-    citation_documents: int
-    citation_words: int
-    original_documents: int
-    original_words: int
-    search_documents: int
-    search_words: int
-    paragraphs: int
-    rouge1_recall: float
+    lead_words: Int32
+    citation_documents: Int32
+    citation_words: Int32
+    original_documents: Int32
+    original_words: Int32
+    search_documents: Int32
+    search_words: Int32
+    paragraphs: Int32
+    rouge1_recall: Float32
 
 
-_SECTIONS = _list(_struct(title=pa.string(), level=pa.int8(), text=pa.string()))
-_GRAPH = _struct(source=_list(pa.int16()), target=_list(pa.int16()), weight=_list(pa.float32()))
+def _arrow_type(hint: Any) -> pa.DataType:
+    """The type of a column that holds values of a field's type."""
+    if get_origin(hint) is Annotated:
+        return hint.__metadata__[0]
+    if get_origin(hint) is UnionType or get_origin(hint) is Union:  # with None
+        return _arrow_type(get_args(hint)[0])
+    if get_origin(hint) is list:
+        # Parquet's own name of an item, so that a file is read back with this type
+        return pa.list_(pa.field("element", _arrow_type(get_args(hint)[0])))
+    return _PLAIN_TYPES[hint] if hint in _PLAIN_TYPES else pa.struct(list(schema_of(hint)))
 
-ARTICLE = pa.schema(
-    {
-        "id": pa.string(),
-        "title": pa.string(),
-        "url": pa.string(),
-        "lead": pa.string(),
-        "sections": _SECTIONS,
-        "citations": _list(pa.string()),
-        "split": pa.string(),
-        "categories": _list(pa.string()),
-        "unknown_templates": _list(pa.string()),
-    }
-)
-WANTED = pa.schema(
-    {
-        "url": pa.string(),
-        "article": pa.string(),
-        "source": pa.string(),
-        "rank": pa.int32(),
-        "reason": pa.string(),
-    }
-)
-CAPTURE = pa.schema(
-    {
-        "url": pa.string(),
-        "source_url": pa.string(),
-        "crawl": pa.string(),
-        "warc_file": pa.string(),
-        "offset": pa.int64(),
-        "length": pa.int64(),
-        "digest": pa.string(),
-        "mime": pa.string(),
-        "status": pa.int32(),
-        "timestamp": pa.string(),
-        "choice": pa.int32(),
-    }
-)
-DOCUMENT = pa.schema(
-    {
-        "url": pa.string(),
-        "source_url": pa.string(),
-        "title": pa.string(),
-        "paragraphs": _list(pa.string()),
-        "language": pa.string(),
-        "warc_file": pa.string(),
-        "offset": pa.int64(),
-        "length": pa.int64(),
-        "digest": pa.string(),
-        "fetched_at": pa.string(),
-    }
-)
-DROPPED = pa.schema(
-    {
-        "kind": pa.string(),
-        "article": pa.string(),
-        "url": pa.string(),
-        "stage": pa.string(),
-        "reason": pa.string(),
-        "file": pa.string(),
-        "offset": pa.int64(),
-        "detail": pa.string(),
-    }
-)
-QUERY = pa.schema({"number": pa.int64(), "title": pa.string(), "query": pa.string()})
-CANDIDATE = pa.schema(
-    {"query": pa.int64(), "score": pa.float64(), "url": pa.string(), "source_url": pa.string()}
-)
-OUTCOME = pa.schema(
-    {
-        "url": pa.string(),
-        "reason": pa.string(),
-        "detail": pa.string(),
-        "status": pa.int16(),
-        "final_url": pa.string(),
-        "file": pa.string(),
-        "fetched_at": pa.string(),
-    }
-)
-EXAMPLE = pa.schema(
-    {
-        "id": pa.string(),
-        "title": pa.string(),
-        "url": pa.string(),
-        "lead": pa.string(),
-        "sections": _SECTIONS,
-        "documents": _list(
-            _struct(
-                url=pa.string(),
-                source=pa.string(),
-                rank=pa.int32(),
-                warc_file=pa.string(),
-                offset=pa.int64(),
-                digest=pa.string(),
-                fetched_at=pa.string(),
-                clone_score=pa.float32(),
-            )
-        ),
-        "paragraphs": _list(
-            _struct(
-                text=pa.string(),
-                document=pa.int32(),
-                position=pa.int32(),
-                score=pa.float32(),
-                rouge2_recall=pa.float32(),
-            )
-        ),
-        "similarity_graph": _GRAPH,
-        "discourse_graph": _GRAPH,
-        "title_ids": _list(pa.uint16()),
-        "lead_ids": _list(pa.uint16()),
-        "paragraph_ids": _list(_list(pa.uint16())),
-        "categories": _list(pa.string()),
-    }
-)
-GRAPHS = pa.schema({"id": pa.string(), "similarity_graph": _GRAPH, "discourse_graph": _GRAPH})
-SIZES = pa.schema(
-    {
-        "id": pa.string(),
-        "lead_words": pa.int32(),
-        "citation_documents": pa.int32(),
-        "citation_words": pa.int32(),
-        "original_documents": pa.int32(),
-        "original_words": pa.int32(),
-        "search_documents": pa.int32(),
-        "search_words": pa.int32(),
-        "paragraphs": pa.int32(),
-        "rouge1_recall": pa.float32(),
-    }
-)
+
+@cache
+def schema_of(record: type) -> pa.Schema:
+    """Return the schema of a Parquet file of such records: a column for each field."""
+    hints = get_type_hints(record, include_extras=True)
+    return pa.schema([(name, _arrow_type(hint)) for name, hint in hints.items()])
+
+
+ARTICLE = schema_of(Article)
+WANTED = schema_of(WantedUrl)
+CAPTURE = schema_of(Capture)
+DOCUMENT = schema_of(Document)
+DROPPED = schema_of(Dropped)
+QUERY = schema_of(Query)
+CANDIDATE = schema_of(Candidate)
+OUTCOME = schema_of(Outcome)
+EXAMPLE = schema_of(Example)
+GRAPHS = schema_of(Graphs)
+SIZES = schema_of(Sizes)
 
 
 def to_table(records: Iterable[tuple], schema: pa.Schema) -> pa.Table:

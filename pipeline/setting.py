@@ -1,24 +1,16 @@
 """How settings describe themselves: fields that carry the help, choices and bounds of their flags.
 
-`setting` makes such a field, `Checked` compares values with it, and the functions at the end turn
-the word of a flag into its value.
+`setting` makes such a field, `Checked` compares values with it, and `Settings` holds those of all
+stages of a build. Each folder's `settings.py` has the classes of its stages: they decide the bytes
+that these write. `commands/flags.py` turns the fields into flags and the call back into settings.
 """
 
 import dataclasses
 import math
-import re
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
-# Why a page could not be fetched, besides http_NNN and http_status_NNN.
-RETRY_REASONS = (
-    "bad_index", "bad_url", "broken_answer", "connect_failed", "connection_lost", "dns_failed",
-    "no_connection", "no_such_file", "not_http", "not_reached", "page_too_large", "past_end",
-    "port_refused", "private_address", "range_ignored", "reset", "robots_delay",
-    "robots_disallowed", "robots_unreachable", "short_body", "size_limit", "time_limit", "timeout",
-    "tls_failed", "too_large", "too_many_redirects", "unreadable", "url_too_long", "wrong_range",
-)  # fmt: skip
+MIB = 1 << 20
 
 
 def setting(
@@ -34,17 +26,26 @@ def setting(
     parse: Callable[[str], Any] | None = None,
     append: bool = False,
     default_text: str | None = None,
+    is_recorded: bool = True,
     is_later: bool = False,
 ) -> Any:
     """Return a dataclass field with a flag: `text` is its help, the rest restricts its values.
 
     `flag` is the flag's name where it is not the field's; `parse` makes the value of a word and
     raises ValueError; `append` lets the flag be repeated; `default_text` replaces the default in
-    the help. `is_later` marks a field that was added after datasets had been built without it: see
-    `recorded`. A field made without this function has no flag.
+    the help. Only settings that are `is_recorded` stand in the metadata of shards: no paths of this
+    machine, and not the number of shards. `is_later` marks a field that was added after datasets
+    had been built without it: it is recorded only if it differs from its default, so that they keep
+    their bytes. A field made without this function has no flag.
     """
-    told = {k: v for k, v in locals().items() if k not in ("default", "text") and v is not None}
-    return dataclasses.field(default=default, metadata={"help": text, **told})
+    about = {k: v for k, v in locals().items() if k not in ("default", "text") and v is not None}
+    return dataclasses.field(default=default, metadata={"help": text, **about})
+
+
+def max_page_bytes_setting(mib: int, text: str = "drop pages larger than this") -> Any:
+    """Return the field of a maximum page size, `mib` MiB if the call does not name one."""
+    shown = f"{mib * MIB}, {mib} MiB"
+    return setting(mib * MIB, text, metavar="BYTES", at_least=1, default_text=shown)
 
 
 def flag_of(field: "dataclasses.Field[Any]") -> str:
@@ -91,16 +92,6 @@ def _range_text(low: float | None, above: float | None, high: float | None) -> s
     return "a finite number" if above is None else f"greater than {above}"
 
 
-def recorded(settings: Any) -> dict[str, Any]:
-    """Return the values of settings as fingerprints, shards and the manifest record them.
-
-    A later field is left out at its default, so that datasets built without it keep their bytes.
-    """
-    later = {f.name: f.default for f in dataclasses.fields(settings) if f.metadata.get("is_later")}
-    values = dataclasses.asdict(settings)
-    return {k: v for k, v in values.items() if k not in later or v != later[k]}
-
-
 class Checked:
     """Settings whose values are compared with the choices and bounds of their fields."""
 
@@ -110,62 +101,39 @@ class Checked:
             if fault is not None:
                 raise ValueError(f"--{flag_of(field)} {fault}")
 
+    def values(self) -> dict[str, Any]:
+        """Return all values by the names of the fields, without later ones at their defaults."""
+        every = dataclasses.asdict(self)  # type: ignore[call-overload]
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        left_out = {f.name for f in fields if f.metadata.get("is_later")
+                    and every[f.name] == f.default}  # fmt: skip
+        return {name: value for name, value in every.items() if name not in left_out}
 
-def crawl_name(text: str) -> str:
-    """Return the name of a crawl. Raises ValueError."""
-    if re.fullmatch(r"\w[\w.-]*", text) is None:
-        raise ValueError(f"must be a name like CC-MAIN-2024-10, not {text!r}")
-    return text
-
-
-def crawl_date(text: str) -> str:
-    """Return a date as captures have it, with or without month and day. Raises ValueError."""
-    from wikisum.crawl.index.cdx import parse_date
-
-    try:
-        parse_date(text)
-    except ValueError as error:
-        raise ValueError(
-            f"must be a date like 2024, 2024-02 or 2024-02-24, not {text!r}"
-        ) from error
-    return text
+    def recorded(self) -> dict[str, Any]:
+        """Return the values that the metadata of shards name."""
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        kept = {f.name for f in fields if f.metadata.get("is_recorded", True)}
+        return {name: value for name, value in self.values().items() if name in kept}
 
 
-def extractor(name: str) -> str:
-    """Return the name of an extractor. Raises ValueError if its package is not installed."""
-    if name == "trafilatura" and find_spec("trafilatura") is None:
-        raise ValueError("trafilatura is not installed: pip install 'wikisum[trafilatura]'")
-    return name
+S = TypeVar("S", bound=Checked)
 
 
-def retry_reasons(text: str) -> frozenset[str]:
-    """Return the reasons in a list with commas. Raises ValueError naming those that there are."""
-    reasons = frozenset(text.split(","))
-    for reason in sorted(reasons):
-        if reason not in RETRY_REASONS and not re.fullmatch(r"http_(status_)?\d{3}", reason):
-            known = ", ".join((*RETRY_REASONS, "http_503 (any status)"))
-            raise ValueError(f"has an unknown reason {reason!r}; known reasons: {known}")
-    return reasons
+class Settings:
+    """The settings of a build: an object of each class, with the defaults of those not given.
 
+    settings = Settings(PageSettings(extractor="soup"))
+    settings[PageSettings].extractor  # "soup"
+    settings[GraphSettings]           # GraphSettings()
+    """
 
-def http_url(text: str) -> str:
-    """Return the URL of a server. Raises ValueError for another scheme than http and https."""
-    if not re.match(r"https?://[^/]", text):
-        raise ValueError(f"must be an http or https URL, not {text!r}")
-    return text
+    def __init__(self, *given: Checked) -> None:
+        self._by_kind = {type(one): one for one in given}
 
+    def __getitem__(self, kind: type[S]) -> S:
+        found = self._by_kind.get(kind)
+        return found if isinstance(found, kind) else kind()
 
-def regular_expression(text: str) -> str:
-    """Return a regular expression. Raises ValueError naming what is wrong with it."""
-    try:
-        re.compile(text)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise ValueError(f"must be a regular expression, but {text!r} is none: {error}") from error
-    return text
-
-
-def contact_address(text: str) -> str:
-    """Return what can stand in parentheses in a User-Agent header. Raises ValueError."""
-    if not (text.isascii() and text.isprintable() and text.strip()) or set(text) & set("()"):
-        raise ValueError("must be a mail or web address in ASCII, without parentheses")
-    return text
+    def changed(self, *given: Checked) -> "Settings":
+        """Return these settings with the given ones instead of those of their classes."""
+        return Settings(*self._by_kind.values(), *given)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.articles.stage import READ_ARTICLES, read_articles
 from wikisum.pipeline.articles.templates import (
     READ_TEMPLATES,
@@ -17,6 +18,7 @@ from wikisum.pipeline.articles.templates import (
 )
 from wikisum.pipeline.corpora.stage import IMPORT
 from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.funnel import Funnel
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.stage import Output, Stage
 from wikisum.pipeline.engine.workspace import StageResult
@@ -30,13 +32,15 @@ from wikisum.pipeline.examples.stage import (
     link_paragraphs,
     train_vocab,
 )
+from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.live.stage import LIVE, LIVE_SCAN, live_pages
+from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.locate.stage import FOLLOW, LOCATE, LOOK_UP, locate_pages
-from wikisum.pipeline.options import LiveSettings, Settings
 from wikisum.pipeline.pages.stage import FETCH, SCAN, fetch_pages, scan_pages
 from wikisum.pipeline.reasons import without_status
 from wikisum.pipeline.remote.access import Access
 from wikisum.pipeline.search.stage import CANDIDATES, QUERIES, RESULTS
+from wikisum.pipeline.setting import Checked, Settings
 from wikisum.pipeline.wanted.stage import WANT, want_pages
 
 
@@ -87,7 +91,7 @@ class Step(NamedTuple):
 
 
 def _articles(b: Build) -> list[StageResult]:
-    found = read_templates(b.job, b.settings.articles, b.inputs.dump)
+    found = read_templates(b.job, b.settings[ArticleSettings], b.inputs.dump)
     templates = templates_of(b.job, found)
     i = b.inputs
     return [*found, read_articles(b.job, b.settings, i.dump, i.titles, i.urls, templates)]
@@ -98,13 +102,13 @@ def _wanted(b: Build) -> list[StageResult]:
 
 
 def _locate(b: Build) -> list[StageResult]:
-    if not b.settings.locate.crawls:
+    if not b.settings[LocateSettings].crawls:
         return []
     return locate_pages(b.job, b.settings, b.access, b.result(WANT))
 
 
 def _fetch(b: Build) -> list[StageResult]:
-    if not b.settings.locate.crawls:
+    if not b.settings[LocateSettings].crawls:
         return []
     return [fetch_pages(b.job, b.settings, b.access, b.result(LOCATE))]
 
@@ -186,6 +190,16 @@ def in_order(job: Job, results: list[StageResult]) -> dict[str, StageResult]:
             if (result := of_others or given.get(stage.name)) is not None:
                 found[stage.name] = result
     return found
+
+
+def setting_kinds() -> dict[type[Checked], str]:
+    """The classes of the settings of a build, with the title that their flags stand under."""
+    return {s.settings: s.title for s in stages() if s.settings is not None and s.title}
+
+
+def funnels() -> list[Funnel]:
+    """The funnels of the report, by the stages that declare them."""
+    return [funnel for stage in stages() for funnel in stage.funnels]
 
 
 def tables() -> Iterator[tuple[Stage, Output]]:

@@ -33,10 +33,10 @@ FLOORS = {
     "graphs": [{"edges", "entities"}, {"adjacency", "discourse", "similarity"}],
     "pipeline": [
         {"errors", "reasons", "records", "setting"},
-        {"options"},
         {"engine"},
         {"remote"},
-        {"articles", "corpora", "wanted", "examples"},
+        {"articles"},
+        {"corpora", "wanted", "examples"},
         {"pages"},
         {"live", "locate", "search"},
         {"stages"},

@@ -17,17 +17,12 @@ from wikisum.crawl.wikipedia.dump import (
 )
 from wikisum.crawl.wikipedia.site import Site
 from wikisum.crawl.wikipedia.wikitext import parse_article
-from wikisum.pipeline.articles.shard import (
-    in_category,
-    is_full,
-    is_selected,
-    write_article,
-)
+from wikisum.pipeline.articles.settings import ArticleSettings
+from wikisum.pipeline.articles.shard import in_category, is_full, is_selected, write_article
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
 from wikisum.pipeline.engine.workspace import PartResult
-from wikisum.pipeline.options import ArticleSettings
 from wikisum.pipeline.records import Article, Section
 
 PART_BYTES = 16 << 20

@@ -20,12 +20,12 @@ from wikisum.crawl.original.wikisum_files import (
 )
 from wikisum.crawl.titles import article_id, normalize_title, split_of
 from wikisum.crawl.urls import canonical_urls
+from wikisum.pipeline.articles.settings import SPLIT_TENTHS, ArticleSettings
 from wikisum.pipeline.articles.shard import is_full, is_selected, write_article
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
 from wikisum.pipeline.engine.workspace import PartResult
-from wikisum.pipeline.options import SPLIT_TENTHS, ArticleSettings
 from wikisum.pipeline.records import Article, Section
 
 LANGUAGE = "en"

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from functools import cache
 
 from wikisum.crawl.titles import normalize_title
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import PartWriter
-from wikisum.pipeline.options import ArticleSettings
 from wikisum.pipeline.records import Article
 
 

@@ -1,6 +1,6 @@
 """Step 1: dump files, or the original WikiSum's files, -> `articles/`."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from wikisum.crawl.wikipedia.dump import dump_site, open_dump
@@ -8,23 +8,37 @@ from wikisum.crawl.wikipedia.site import ENGLISH, Site
 from wikisum.pipeline import reasons
 from wikisum.pipeline.articles.dump import ReadDump, is_index, plan_parts
 from wikisum.pipeline.articles.original import ReadWikisum, is_original, pair_files
+from wikisum.pipeline.articles.settings import SPLIT_TENTHS, ArticleSettings
 from wikisum.pipeline.articles.templates import Templates
 from wikisum.pipeline.articles.titles import missing_titles
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.funnel import Counts, Funnel
 from wikisum.pipeline.engine.job import Job
-from wikisum.pipeline.engine.provenance import origin_of
 from wikisum.pipeline.engine.run import run_parts
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.errors import JobFailed
-from wikisum.pipeline.options import SPLIT_TENTHS, Settings
-from wikisum.pipeline.records import ARTICLE, Article
+from wikisum.pipeline.records import Article
+from wikisum.pipeline.setting import Settings
+
+
+def _article_funnel(counts: Counts) -> dict[str, int]:
+    maker = counts.maker_of("articles_out", default="articles")
+    return {
+        "articles": counts.of(maker)["articles_out"],
+        "in_examples": counts.of("examples")["examples_out"],
+        **counts.dropped_after(maker, "article"),
+    }
+
 
 READ_ARTICLES = Stage(
     name="articles",
     unit="articles",
-    outputs=(Output("articles/articles-", Article, ARTICLE, count="articles_out"),),
+    settings=ArticleSettings,
+    title="articles",
+    funnels=(Funnel("articles", "Articles", _article_funnel, sampled="article"),),
+    outputs=(Output("articles/articles-", Article, count="articles_out"),),
     reasons={
         **reasons.URLS,
         "article_too_large": "The article's wikitext is larger than the limit.",
@@ -79,37 +93,28 @@ def read_articles(
     """
     urls = urls or []
     is_of_original = is_original(dump)
-    split = settings.articles.split or ("t2t" if is_of_original else "wikisum")
-    articles = replace(settings.articles, split=split)
+    articles = settings[ArticleSettings]
+    split = articles.split or ("t2t" if is_of_original else "wikisum")
+    articles = replace(articles, split=split)
     if not is_of_original and (urls or split in SPLIT_TENTHS):
         flag = "--urls goes" if urls else f"--split {split} goes"
         raise ValueError(f"{flag} with the original WikiSum files, but --articles names a dump")
     tasks: list[Any] = (
         pair_files(dump, urls, articles) if is_of_original else plan_parts(dump, articles.limit)
     )
-    origin = origin_of(READ_ARTICLES.name, articles)
     run = StageRun(
-        READ_ARTICLES,
-        key={
-            "settings": [
-                articles.split,
-                articles.limit,
-                articles.category,
-                articles.dump_language,
-            ],
-            "templates": templates.key if templates else None,
-            "inputs": files.identity([*dump, *urls, *titles]),
-        },
+        stage=READ_ARTICLES,
+        settings=settings.changed(articles),
+        inputs={"articles": [*dump, *urls]},
         part_count=len(tasks),
         total_work=sum(piece.work for task in tasks for piece in task),
-        extra={
-            "settings": asdict(articles),
-            "origin": origin,
-            "inputs": {"articles": files.described([*dump, *urls])},
-            "cited_as": "original" if is_of_original else "citation",
+        key={
+            "titles": files.identity(titles),
+            "templates": templates.key if templates else None,
         },
+        extra={"cited_as": "original" if is_of_original else "citation"},
     )
-    writer = job.writer(READ_ARTICLES, len(tasks), origin)
+    writer = job.writer(run)
     do = (
         ReadWikisum(writer, articles)
         if is_of_original

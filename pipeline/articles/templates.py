@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import pyarrow as pa
-
 from wikisum.crawl.errors import BadArticle
 from wikisum.crawl.wikipedia.template_store import (
     TEMPLATE_NAMESPACE,
@@ -17,6 +15,7 @@ from wikisum.crawl.wikipedia.template_store import (
 )
 from wikisum.pipeline.articles.dump import DumpRange, plan_parts, read_range
 from wikisum.pipeline.articles.original import is_original
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.job import Job
@@ -25,7 +24,6 @@ from wikisum.pipeline.engine.run import run_parts
 from wikisum.pipeline.engine.shards import ShardFile, read_rows
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import PartResult, StageResult
-from wikisum.pipeline.options import ArticleSettings
 
 STORE = ".work/templates/templates.sqlite"
 
@@ -37,11 +35,10 @@ class TemplateBody(NamedTuple):
     body: str
 
 
-TEMPLATE = pa.schema({"key": pa.string(), "body": pa.string()})
 READ_TEMPLATES = Stage(
     name="templates",
     unit="pages",
-    outputs=(Output(".work/templates/part-", TemplateBody, TEMPLATE, count="templates_out"),),
+    outputs=(Output(".work/templates/part-", TemplateBody, count="templates_out"),),
 )
 STORE_TEMPLATES = Stage(
     name="template-store",
@@ -105,23 +102,20 @@ def read_templates(job: Job, settings: ArticleSettings, dump: list[InputFile]) -
         return []
     tasks = plan_parts(dump, None)
     run = StageRun(
-        READ_TEMPLATES,
-        key={"inputs": files.identity(dump)},
+        stage=READ_TEMPLATES,
         part_count=len(tasks),
         total_work=sum(piece.work for task in tasks for piece in task),
-        extra={"settings": {}},
+        key={"inputs": files.identity(dump)},
     )
-    read = run_parts(job, run, tasks, ReadTemplates(job.writer(READ_TEMPLATES, len(tasks))))
+    read = run_parts(job, run, tasks, ReadTemplates(job.writer(run)))
     paths = read.paths(READ_TEMPLATES.outputs[0].prefix)
     store = StageRun(
-        STORE_TEMPLATES,
-        key={"templates": read.content()},
+        stage=STORE_TEMPLATES,
         part_count=1,
         total_work=read.counts.get("templates_out", 0),
-        extra={"settings": {}},
+        key={"templates": read.content()},
     )
-    do = StoreTemplates(job.writer(STORE_TEMPLATES, 1))
-    return [read, run_parts(job, store, [paths], do)]
+    return [read, run_parts(job, store, [paths], StoreTemplates(job.writer(store)))]
 
 
 class Templates(NamedTuple):

@@ -3,13 +3,16 @@
 import argparse
 import sys
 
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.commands import settings as flags
 from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.estimate import add_estimate_flags, estimate
 from wikisum.pipeline.commands.extras import check_build
 from wikisum.pipeline.commands.flags import settings_of
 from wikisum.pipeline.commands.job import add_job_flags, check_out, open_job
-from wikisum.pipeline.options import RemoteSettings
+from wikisum.pipeline.examples.settings import VocabSettings
+from wikisum.pipeline.locate.settings import LocateSettings
+from wikisum.pipeline.remote.settings import RemoteSettings
 
 EXAMPLES = [
     "wikisum build --articles enwiki.xml.bz2 --warcs 'crawl/*.warc.gz' --limit 1000 --out data",
@@ -30,11 +33,13 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from wikisum.pipeline.pages.crawl_files import crawl_files
     from wikisum.pipeline.remote.access import Access
     from wikisum.pipeline.report import summary
+    from wikisum.pipeline.stages import setting_kinds
 
-    settings, remote = flags.build_settings(args), settings_of(args, RemoteSettings())
+    settings = flags.build_settings(args, *setting_kinds())
+    remote = settings_of(args, RemoteSettings())
     flags.check_index_server(args)
     live = flags.live_settings(args)
-    if not (settings.locate.crawls or args.warcs or live):
+    if not (settings[LocateSettings].crawls or args.warcs or live):
         raise ValueError(
             "no source of pages: name a crawl (--crawl), crawl files (--warcs) or the web (--live)"
         )
@@ -47,12 +52,12 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
         "search_results": flags.input_files("--search-results", args.search_results),
         "warcs": crawl_files(args.warcs, flags.root_of_lists(args), Access(remote, None, 1)),
     }
-    titles = flags.input_file("--titles", settings.articles.titles)
+    titles = flags.input_file("--titles", settings[ArticleSettings].titles)
     if args.estimate:
         print(estimate(args, settings, remote, live, **inputs))
         return DONE
     check_build()
-    vocab = flags.vocab_file(settings.vocab.vocab)
+    vocab = flags.vocab_file(settings[VocabSettings].vocab)
     metadata = flags.metadata_folder(args.metadata)
     with open_job(args, beam_flags) as job:
         manifest = flow.build(
@@ -77,15 +82,13 @@ def add_commands(commands: Commands) -> None:
         flags.add_preset_flags,
         flags.add_article_flags,
         flags.add_wanted_flags,
-        flags.add_crawl_flags,
+        flags.add_index_flag,
         flags.add_file_flags,
         flags.add_live_flags,
-        flags.add_page_flags,
-        flags.add_example_flags,
-        flags.add_vocab_flags,
         flags.add_server_flags,
         flags.add_retry_flag,
         add_estimate_flags,
         add_job_flags,
+        late_flags=[flags.add_build_settings],
         examples=EXAMPLES,
     )

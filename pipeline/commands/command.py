@@ -31,10 +31,17 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, **options: Any) -> None:
+        self._groups: dict[str, Any] = {}
         super().__init__(allow_abbrev=False, formatter_class=_HelpFormatter, **options)
         self.commands: dict[str, argparse.ArgumentParser] = {}
         self.sections: dict[str, list[str]] = {}
         self.late_flags: Sequence[AddFlags] = ()
+
+    def add_argument_group(self, title: str, *args: Any, **options: Any) -> Any:  # type: ignore[override]
+        """Return the group of that title, so that flags from several places stand together."""
+        if title not in self._groups:
+            self._groups[title] = super().add_argument_group(title, *args, **options)
+        return self._groups[title]
 
     def error(self, message: str) -> NoReturn:
         # "argument --rate: must be at least 0" -> "--rate must be at least 0"
@@ -142,6 +149,7 @@ class Commands:
         *flags: AddFlags,
         examples: Sequence[str] = (),
         text: str | None = None,
+        late_flags: Sequence[AddFlags] = (),
     ) -> None:
         """Add a command that takes Beam's flags too, those after `--`.
 
@@ -157,7 +165,9 @@ class Commands:
             files.set_beam_flags(beam_flags)
             return run(args, beam_flags)
 
-        self._add(name, text or run.__doc__ or "", flags, examples).set_defaults(run=with_beam)
+        parser = self._add(name, text or run.__doc__ or "", flags, examples)
+        parser.set_defaults(run=with_beam)
+        parser.late_flags = late_flags
 
     def group(self, name: str, text: str) -> "Commands":
         """Add a command that has commands of its own."""

@@ -5,9 +5,13 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+from wikisum.pipeline.articles.settings import ArticleSettings
+
 if TYPE_CHECKING:
     from wikisum.pipeline.engine.files import InputFile
-    from wikisum.pipeline.options import LiveSettings, RemoteSettings, Settings
+    from wikisum.pipeline.live.settings import LiveSettings
+    from wikisum.pipeline.remote.settings import RemoteSettings
+    from wikisum.pipeline.setting import Settings
 
 
 def add_estimate_flags(parser: argparse.ArgumentParser) -> None:
@@ -58,9 +62,10 @@ def estimate(
         with_values(Assumptions(), values),
         with_values(Prices(), values),
     )
-    settings = with_language(settings, site_of_dump(dump, settings.articles.dump_language).language)
-    max_articles = _max_articles(settings.articles.titles, settings.articles.limit)
-    sample, keys = sample_articles(dump, urls, search_results, settings.articles)
+    articles = settings[ArticleSettings]
+    settings = with_language(settings, site_of_dump(dump, articles.dump_language).language)
+    max_articles = _max_articles(articles.titles, articles.limit)
+    sample, keys = sample_articles(dump, urls, search_results, articles)
     if not sample.articles:
         raise JobFailed(f"no article was found in {', '.join(f.path for f in dump)}")
     crawl = None

@@ -8,7 +8,8 @@ from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.flags import add_settings, given, settings_of
 from wikisum.pipeline.commands.job import check_out, done_stage, open_job, refresh_manifest
 from wikisum.pipeline.commands.settings import add_retry_flag, input_file
-from wikisum.pipeline.options import LiveSettings, RemoteSettings
+from wikisum.pipeline.live.settings import LiveSettings
+from wikisum.pipeline.remote.settings import RemoteSettings
 
 
 def live(args: argparse.Namespace, beam_flags: list[str]) -> int:

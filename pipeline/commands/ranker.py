@@ -7,7 +7,7 @@ from pathlib import Path
 from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.flags import add_settings, count, names, settings_of
 from wikisum.pipeline.commands.job import add_dataset, add_job_flags, dataset_of, open_job
-from wikisum.pipeline.options import RankSettings
+from wikisum.pipeline.rerank.settings import RankSettings
 
 DEVICES = ("auto", "cpu", "cuda")
 SPLITS = ("train", "validation", "test")

@@ -13,7 +13,8 @@ from wikisum.pipeline.commands.settings import (
     input_file,
     root_of_lists,
 )
-from wikisum.pipeline.options import RemoteSettings, SearchSettings
+from wikisum.pipeline.remote.settings import RemoteSettings
+from wikisum.pipeline.search.settings import SearchSettings
 
 
 def search(args: argparse.Namespace, beam_flags: list[str]) -> int:

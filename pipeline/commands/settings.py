@@ -5,13 +5,17 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from wikisum.pipeline import options
+from wikisum.pipeline.commands.command import AddFlags
 from wikisum.pipeline.commands.flags import add_settings, given, settings_of
-from wikisum.pipeline.setting import flag_of
+from wikisum.pipeline.examples.settings import ANY_LANGUAGE, ExampleSettings, GraphSettings
+from wikisum.pipeline.live.settings import LiveSettings
+from wikisum.pipeline.locate.settings import LocateSettings
+from wikisum.pipeline.pages.settings import PageSettings
+from wikisum.pipeline.remote.settings import RemoteSettings
+from wikisum.pipeline.setting import Checked, Settings, flag_of
 
 if TYPE_CHECKING:
     from wikisum.pipeline.engine.files import InputFile
-    from wikisum.pipeline.options import LiveSettings, Settings
 
 WARCS_HELP = (
     "WARC, ARC or WET files or globs (local, gs://, s3://, or https:// under --crawl-root), "
@@ -21,24 +25,43 @@ WARCS_HELP = (
 UNPREFIXED = ("allow_private", "any_port")  # settings of live requests without live- in their flags
 
 
-def build_settings(args: argparse.Namespace, default: "Settings | None" = None) -> "Settings":
-    """Return the settings that the call gives, with defaults for the rest."""
-    base = options.LIKE_T2T if vars(args).get("like_t2t") else default or options.Settings()
-    groups: dict[str, Any] = {name: settings_of(args, value) for name, value in vars(base).items()
-                              if dataclasses.is_dataclass(value)}  # fmt: skip
-    return settings_of(args, dataclasses.replace(base, **groups))
+# The text rules of the original dataset's code: all text of a page, its filter of paragraphs,
+# lower case with spaced punctuation, nothing dropped as a copy or for its language, up to a million
+# words (subwords there) of paragraphs in the order of the tf-idf sum. It had no graphs.
+LIKE_T2T = Settings(
+    PageSettings(extractor="soup", paragraph_rule="t2t"),
+    ExampleSettings(
+        language=ANY_LANGUAGE,
+        text_rule="t2t",
+        keep_duplicates=True,
+        clone_threshold=1.0,
+        paragraph_clone_threshold=1.0,
+        max_documents=100_000,
+        max_paragraphs=(1 << 15) - 1,
+        max_words=1_000_000,
+    ),
+    GraphSettings(graph_paragraphs=100),
+)
+
+
+def build_settings(
+    args: argparse.Namespace, *kinds: type[Checked], default: Settings | None = None
+) -> Settings:
+    """Return the settings of these classes that the call gives, with defaults for the rest."""
+    base = LIKE_T2T if vars(args).get("like_t2t") else default or Settings()
+    return base.changed(*(settings_of(args, base[kind]) for kind in kinds))
 
 
 def root_of_lists(args: argparse.Namespace) -> str | None:
     """Return what paths in lists of crawl files are relative to, or None if the call is silent."""
-    roots = given(args, options.RemoteSettings).get("roots")
+    roots = given(args, RemoteSettings).get("roots")
     return roots[0] if roots else None
 
 
 def check_index_server(args: argparse.Namespace) -> None:
     """Raise ValueError if the call names a CDX server that would not be asked."""
-    crawls, index = (given(args, options.LocateSettings).get(n) for n in ("crawls", "index"))
-    if "index_server" in given(args, options.RemoteSettings) and not (crawls and index == "server"):
+    crawls, index = (given(args, LocateSettings).get(n) for n in ("crawls", "index"))
+    if "index_server" in given(args, RemoteSettings) and not (crawls and index == "server"):
         raise ValueError("--index-server goes with --crawl and --index server")
 
 
@@ -78,21 +101,21 @@ def vocab_file(path: str | None) -> "list[InputFile]":
     return found
 
 
-def live_settings(args: argparse.Namespace) -> "LiveSettings | None":
+def live_settings(args: argparse.Namespace) -> LiveSettings | None:
     """Return how a build fetches missing pages from the web, or None without --live.
 
     Raises ValueError for flags that do not go together.
     """
     from wikisum.pipeline.engine import files
 
-    values = given(args, options.LiveSettings)
+    values = given(args, LiveSettings)
     if not args.live:
         if values:
-            field = next(f for f in dataclasses.fields(options.LiveSettings) if f.name in values)
+            field = next(f for f in dataclasses.fields(LiveSettings) if f.name in values)
             prefix = "" if field.name in UNPREFIXED else "live-"
             raise ValueError(f"--{prefix}{flag_of(field)} goes with --live")
         return None
-    contact = given(args, options.RemoteSettings).get("contact")
+    contact = given(args, RemoteSettings).get("contact")
     if contact is None:
         raise ValueError(
             "--live needs --contact, a mail or web address at which operators of servers can "
@@ -100,7 +123,7 @@ def live_settings(args: argparse.Namespace) -> "LiveSettings | None":
         )
     if files.is_remote(args.out):
         raise ValueError(f"--live writes local files, but --out {args.out} is not a local folder")
-    return options.LiveSettings(contact=contact, **values)
+    return LiveSettings(contact=contact, **values)
 
 
 def add_preset_flags(parser: argparse.ArgumentParser) -> None:
@@ -112,8 +135,26 @@ def add_preset_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def settings_flags(title: str, *kinds: type) -> AddFlags:
+    """Return a function that adds the flags of these settings to the group of that title."""
+
+    def add_flags(parser: argparse.ArgumentParser) -> None:
+        for kind in kinds:
+            add_settings(parser.add_argument_group(title), kind)
+
+    return add_flags
+
+
+def add_build_settings(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of the settings of all stages. Imports the stages, and Beam with them."""
+    from wikisum.pipeline.stages import setting_kinds
+
+    for kind, title in setting_kinds().items():
+        settings_flags(title, kind)(parser)
+
+
 def add_article_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of articles."""
+    """Add the flags of the files of articles."""
     group = parser.add_argument_group("articles")
     group.add_argument(
         "--articles",
@@ -130,11 +171,10 @@ def add_article_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the wiki_urls.json of the original WikiSum, one per file of articles",
     )
-    add_settings(group, options.ArticleSettings)
 
 
 def add_wanted_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of wanted pages."""
+    """Add the flag of search results."""
     group = parser.add_argument_group("wanted pages")
     group.add_argument(
         "--search-results",
@@ -143,14 +183,11 @@ def add_wanted_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help='JSON Lines files with "title", "query" and "urls"',
     )
-    add_settings(group, options.WantedSettings)
 
 
-def add_crawl_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of crawls and their indexes."""
-    group = parser.add_argument_group("crawl")
-    add_settings(group, options.LocateSettings)
-    add_settings(group, options.RemoteSettings, only=["index_server"])
+def add_index_flag(parser: argparse.ArgumentParser) -> None:
+    """Add `--index-server`."""
+    add_settings(parser.add_argument_group("crawl"), RemoteSettings, only=["index_server"])
 
 
 def add_file_flags(parser: argparse.ArgumentParser) -> None:
@@ -170,12 +207,12 @@ def add_server_flags(parser: argparse.ArgumentParser) -> None:
     names = ["roots", "rate", "connections", "attempts", "first_pause_seconds", "timeout_seconds",
              "contact"]  # fmt: skip
     group = parser.add_argument_group("servers (these flags do not change what is written)")
-    add_settings(group, options.RemoteSettings, only=names)
+    add_settings(group, RemoteSettings, only=names)
 
 
 def add_retry_flag(parser: Any) -> None:
     """Add `--retry`."""
-    add_settings(parser, options.RemoteSettings, only=["retry"])
+    add_settings(parser, RemoteSettings, only=["retry"])
 
 
 def add_live_flags(parser: argparse.ArgumentParser) -> None:
@@ -187,24 +224,7 @@ def add_live_flags(parser: argparse.ArgumentParser) -> None:
         help="fetch pages that no crawl has from the web, into live/ under --out; needs --contact; "
         "--retry applies to them too",
     )
-    names = [f.name for f in dataclasses.fields(options.LiveSettings)]
+    names = [f.name for f in dataclasses.fields(LiveSettings)]
     limits = [name for name in names if name not in ("contact", *UNPREFIXED)]
-    add_settings(group, options.LiveSettings, only=limits, prefix="live-")
-    add_settings(group, options.LiveSettings, only=UNPREFIXED)
-
-
-def add_page_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of pages."""
-    add_settings(parser.add_argument_group("pages"), options.PageSettings)
-
-
-def add_example_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of examples and graphs."""
-    group = parser.add_argument_group("examples")
-    for kind in (options.ExampleSettings, options.GraphSettings, options.Settings):
-        add_settings(group, kind)
-
-
-def add_vocab_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of the subword vocabulary."""
-    add_settings(parser.add_argument_group("subwords"), options.VocabSettings)
+    add_settings(group, LiveSettings, only=limits, prefix="live-")
+    add_settings(group, LiveSettings, only=UNPREFIXED)

@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.commands import settings as flags
 from wikisum.pipeline.commands.command import DONE, FAILED, Commands
 from wikisum.pipeline.commands.extras import check_build
@@ -15,7 +16,12 @@ from wikisum.pipeline.commands.job import (
     done_stage,
     open_job,
 )
-from wikisum.pipeline.options import RemoteSettings
+from wikisum.pipeline.commands.settings import settings_flags
+from wikisum.pipeline.examples.settings import ExampleSettings, GraphSettings, VocabSettings
+from wikisum.pipeline.locate.settings import LocateSettings
+from wikisum.pipeline.pages.settings import PageSettings
+from wikisum.pipeline.remote.settings import RemoteSettings
+from wikisum.pipeline.wanted.settings import WantedSettings
 
 
 def articles(args: argparse.Namespace, beam_flags: list[str]) -> int:
@@ -23,12 +29,12 @@ def articles(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from wikisum.pipeline.articles.stage import read_articles
     from wikisum.pipeline.articles.templates import read_templates, templates_of
 
-    settings = flags.build_settings(args)
+    settings = flags.build_settings(args, ArticleSettings)
     dump = flags.input_files("--articles", args.articles)
-    titles = flags.input_file("--titles", settings.articles.titles)
+    titles = flags.input_file("--titles", settings[ArticleSettings].titles)
     urls = flags.input_files("--urls", args.urls)
     with open_job(args, beam_flags) as job:
-        templates = templates_of(job, read_templates(job, settings.articles, dump))
+        templates = templates_of(job, read_templates(job, settings[ArticleSettings], dump))
         read_articles(job, settings, dump, titles, urls, templates)
     return DONE
 
@@ -42,9 +48,10 @@ def locate(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from wikisum.pipeline.remote.access import access_of
     from wikisum.pipeline.wanted.stage import want_pages
 
-    settings, remote = flags.build_settings(args), settings_of(args, RemoteSettings())
+    settings = flags.build_settings(args, WantedSettings, LocateSettings)
+    remote = settings_of(args, RemoteSettings())
     flags.check_index_server(args)
-    if not settings.locate.crawls:
+    if not settings[LocateSettings].crawls:
         raise ValueError("--crawl is missing: name a crawl, for example CC-MAIN-2024-10")
     search_results = flags.input_files("--search-results", args.search_results)
     with open_job(args, beam_flags, "articles") as job:
@@ -62,7 +69,8 @@ def fetch(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from wikisum.pipeline.pages.stage import fetch_pages
     from wikisum.pipeline.remote.access import access_of
 
-    settings, remote = flags.build_settings(args), settings_of(args, RemoteSettings())
+    settings = flags.build_settings(args, PageSettings)
+    remote = settings_of(args, RemoteSettings())
     with open_job(args, beam_flags, "locate") as job:
         located = done_stage(job, "locate")
         settings = flow.with_language(settings, done_stage(job, "articles").extra["language"])
@@ -83,7 +91,8 @@ def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
     if not args.warcs:
         raise ValueError("--warcs is missing: name crawl files")
-    settings, remote = flags.build_settings(args), settings_of(args, RemoteSettings())
+    settings = flags.build_settings(args, WantedSettings, PageSettings)
+    remote = settings_of(args, RemoteSettings())
     warcs = crawl_files(args.warcs, flags.root_of_lists(args), Access(remote, None, 1))
     wet_metadata = flags.metadata_folder(args.metadata)
     search_results = flags.input_files("--search-results", args.search_results)
@@ -106,7 +115,7 @@ def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from wikisum.pipeline.examples.stage import encode_subwords, join_pages, link_paragraphs
 
     check_build()
-    settings = flags.build_settings(args)
+    settings = flags.build_settings(args, ExampleSettings, GraphSettings)
     with open_job(args, beam_flags, "articles") as job:
         read, wanted = done_stage(job, "articles"), done_stage(job, "wanted")
         pages = made_pages(job, wanted)
@@ -124,8 +133,8 @@ def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from wikisum.pipeline.build import made_pages
     from wikisum.pipeline.examples.stage import encode_subwords, train_vocab
 
-    settings = flags.build_settings(args)
-    vocab = flags.vocab_file(settings.vocab.vocab)
+    settings = flags.build_settings(args, VocabSettings)
+    vocab = flags.vocab_file(settings[VocabSettings].vocab)
     with open_job(args, beam_flags, "articles") as job:
         read, wanted = done_stage(job, "articles"), done_stage(job, "wanted")
         joined, linked = done_stage(job, "examples"), done_stage(job, "graphs")
@@ -177,24 +186,19 @@ def _add_report_flags(parser: argparse.ArgumentParser) -> None:
 
 def add_stages(commands: Commands) -> None:
     """Add the stages of a build."""
-    server = flags.add_server_flags
-    commands.add_beam("articles", articles, flags.add_article_flags, add_job_flags)
-    commands.add_beam(
-        "locate", locate, flags.add_wanted_flags, flags.add_crawl_flags, server,
-        flags.add_retry_flag, add_job_flags,
-    )  # fmt: skip
-    commands.add_beam(
-        "fetch", fetch, flags.add_preset_flags, flags.add_page_flags, server,
-        flags.add_retry_flag, add_job_flags,
-    )  # fmt: skip
-    commands.add_beam(
-        "scan", scan, flags.add_preset_flags, flags.add_wanted_flags, flags.add_file_flags,
-        flags.add_page_flags, server, add_job_flags,
-    )  # fmt: skip
-    commands.add_beam(
-        "examples", examples, flags.add_preset_flags, flags.add_example_flags, add_job_flags
-    )
-    commands.add_beam("tokenize", tokenize, flags.add_vocab_flags, add_job_flags)
+    server, retry = flags.add_server_flags, flags.add_retry_flag
+    wanted = [flags.add_wanted_flags, settings_flags("wanted pages", WantedSettings)]
+    crawl = [settings_flags("crawl", LocateSettings), flags.add_index_flag]
+    pages = [flags.add_preset_flags, settings_flags("pages", PageSettings)]
+    example = settings_flags("examples", ExampleSettings, GraphSettings)
+    add, job = commands.add_beam, add_job_flags
+    add("articles", articles, flags.add_article_flags,
+        settings_flags("articles", ArticleSettings), job)  # fmt: skip
+    add("locate", locate, *wanted, *crawl, server, retry, job)
+    add("fetch", fetch, *pages, server, retry, job)
+    add("scan", scan, *wanted, flags.add_file_flags, *pages, server, job)
+    add("examples", examples, flags.add_preset_flags, example, job)
+    add("tokenize", tokenize, settings_flags("subwords", VocabSettings), job)
 
 
 def add_checks(commands: Commands) -> None:

@@ -7,7 +7,7 @@ from wikisum.crawl.errors import BadLine
 from wikisum.pipeline.corpora import cnndm, readers
 from wikisum.pipeline.corpora.entry import Entry, SourceText, split_of_name
 from wikisum.pipeline.corpora.rows import text_of, texts_of
-from wikisum.pipeline.options import ColumnSettings
+from wikisum.pipeline.corpora.settings import ColumnSettings
 
 
 class Corpus(NamedTuple):

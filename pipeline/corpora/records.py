@@ -10,7 +10,7 @@ from wikisum.crawl.titles import split_of
 from wikisum.crawl.urls import canonical_url
 from wikisum.crawl.whitespace import normalize_whitespace, replace_surrogates
 from wikisum.pipeline.corpora.entry import CorpusRow, Entry, SourceText, lines, split_of_name
-from wikisum.pipeline.options import CorpusSettings
+from wikisum.pipeline.corpora.settings import CorpusSettings
 from wikisum.pipeline.records import SPLITS, Article, Document, WantedUrl
 from wikisum.ranker.sentences import sentences
 

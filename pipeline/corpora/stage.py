@@ -4,31 +4,32 @@ The steps from the join on are those of a build.
 """
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from wikisum.crawl.errors import DataError
 from wikisum.pipeline.corpora.corpus import Corpus
 from wikisum.pipeline.corpora.entry import CorpusRow
 from wikisum.pipeline.corpora.read import SplitLists, Task, plan, read, split_lists
 from wikisum.pipeline.corpora.records import SOURCE, records_of
-from wikisum.pipeline.engine import files
+from wikisum.pipeline.corpora.settings import ColumnSettings, CorpusSettings
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
-from wikisum.pipeline.engine.provenance import origin_of
 from wikisum.pipeline.engine.run import run_parts
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import PartResult, StageResult
 from wikisum.pipeline.errors import JobFailed
-from wikisum.pipeline.options import ColumnSettings, CorpusSettings
-from wikisum.pipeline.records import ARTICLE, DOCUMENT, WANTED, Article, Document, WantedUrl
+from wikisum.pipeline.records import Article, Document, WantedUrl
+from wikisum.pipeline.setting import Settings
 
 IMPORT = Stage(
     name="import",
     unit="entries",
+    settings=CorpusSettings,
     outputs=(
-        Output("articles/import-", Article, ARTICLE, count="articles_out"),
-        Output("wanted/import-", WantedUrl, WANTED, count="references_out"),
-        Output("documents/documents-import-", Document, DOCUMENT, count="documents_out"),
+        Output("articles/import-", Article, count="articles_out"),
+        Output("wanted/import-", WantedUrl, count="references_out"),
+        Output("documents/documents-import-", Document, count="documents_out"),
     ),
     reasons={
         "bad_example": "An example of a chunk cannot be read.",
@@ -59,25 +60,23 @@ def import_files(
     Raises ValueError for a wrong call, JobFailed if there is no usable entry.
     """
     tasks = plan(corpus, inputs)
-    plain = {"corpus": corpus.name, **asdict(settings)}
+    more: dict[str, Any] = {"corpus": corpus.name}
     if columns is not None:
-        plain["columns"] = asdict(columns)
-    origin = {**origin_of(IMPORT.name, settings), IMPORT.name: plain}
+        more["columns"] = asdict(columns)
     run = StageRun(
-        IMPORT,
-        key={"settings": plain, "inputs": files.identity([*inputs, *lists])},
+        stage=IMPORT,
+        settings=Settings(settings),
+        inputs={"import": [*inputs, *lists]},
         part_count=len(tasks),
         total_work=sum(task.work for task in tasks),
+        more_settings=more,
         extra={
-            "settings": {**plain, "title": corpus.title, "about": corpus.about},
-            "origin": origin,
-            "inputs": {"import": files.described([*inputs, *lists])},
+            "settings": {**settings.values(), **more, "title": corpus.title, "about": corpus.about},
             "language": settings.language,
             "cited_as": SOURCE,
         },
     )
-    writer = job.writer(IMPORT, len(tasks), origin)
-    do = ReadCorpus(writer, corpus, settings, split_lists(corpus, lists))
+    do = ReadCorpus(job.writer(run), corpus, settings, split_lists(corpus, lists))
     result = run_parts(job, run, tasks, do)
     if not result.counts.get("articles_out"):
         losses = [n.removeprefix("dropped_") for n in result.counts if n.startswith("dropped_")]

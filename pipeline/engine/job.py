@@ -1,13 +1,12 @@
 """How and where the stages of one command run."""
 
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import TextIO
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.provenance import metadata_of
-from wikisum.pipeline.engine.stage import Stage
+from wikisum.pipeline.engine.stage import Stage, StageRun
 from wikisum.pipeline.engine.workspace import Workspace
 
 
@@ -35,16 +34,15 @@ class Job:
         """A new ticker for the workers of this job."""
         return Ticker(self.progress_folder)
 
-    def writer(
-        self, stage: Stage, part_count: int, origin: dict[str, Any] | None = None
-    ) -> StageWriter:
-        """A writer for a stage; every shard's metadata holds `origin`, if it is given."""
-        metadata = {} if origin is None else metadata_of(origin)
-        return StageWriter(self.workspace.out, stage, part_count, metadata, self.ticker)
+    def writer(self, run: StageRun) -> StageWriter:
+        """A writer for the parts of a run."""
+        out, ticker = self.workspace.out, self.ticker
+        return StageWriter(out, run.stage, run.part_count, run.metadata, ticker)
 
     def forget(self, stage: Stage) -> None:
-        """Delete the record and the files of a stage that is no part of this build."""
-        self.workspace.forget(stage.name, stage.prefixes)
+        """Delete the records and the files of a stage that is no part of this build."""
+        for each in (stage, *stage.internal):
+            self.workspace.forget(each.name, each.prefixes)
 
     def note(self, text: str) -> None:
         """Write an indented line below the closing line of a stage."""

@@ -97,8 +97,10 @@ class PartWriter:
         with ExitStack() as stack:
             for record, output in self._outputs.items():
                 if record is not None and output.schema is not None:
+                    # work files have no metadata: equal rows of other settings are equal files
+                    about = {} if output.is_internal else metadata
                     self._shards[record] = stack.enter_context(
-                        open_shard(self._out, self.path(record), output.schema, metadata)
+                        open_shard(self._out, self.path(record), output.schema, about)
                     )
             yield self
             for shard in self._shards.values():  # if one cannot be finished, none gets its name

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.stage import StageRun
 from wikisum.pipeline.engine.workspace import Workspace
 
 FOLDER = "previous"
@@ -32,10 +33,7 @@ class PreviousRun:
 
 def keep_previous(
     workspace: Workspace,
-    stage: str,
-    fingerprint: str,
-    part_count: int,
-    settings: dict[str, Any],
+    run: StageRun,
     reasons: Collection[str],
     counted_as: str = "dropped_",
     of_other_inputs: bool = False,
@@ -47,10 +45,11 @@ def keep_previous(
     result is still valid. What a killed run had kept is used again. Returns None if there is
     nothing to reuse.
     """
+    stage, fingerprint, settings = run.stage.name, run.fingerprint, run.recorded["settings"]
     folder = workspace.work(FOLDER, stage)
     before = _read_note(files.join(folder, _NOTE), settings)
     if before is None:
-        forget_previous(workspace, stage)
+        forget_previous(workspace, run)
     redone = frozenset(reasons) | (before or frozenset())
     moved: list[str] = []
     old = workspace.finished(stage)
@@ -58,7 +57,7 @@ def keep_previous(
         moved = [f.path for f in old.files] if _equal(old.extra["settings"], settings) else []
     parts = workspace.parts(stage, fingerprint)
     opened = []
-    for index, done in parts.load(part_count).items() if reasons else ():
+    for index, done in parts.load(run.part_count).items() if reasons else ():
         if any(done.counts.get(counted_as + reason) for reason in reasons):
             opened.append(index)
             moved += [f.path for f in done.files]
@@ -75,9 +74,9 @@ def keep_previous(
     return PreviousRun(folder, redone)
 
 
-def forget_previous(workspace: Workspace, stage: str) -> None:
+def forget_previous(workspace: Workspace, run: StageRun) -> None:
     """Delete what was kept of the previous run, once the stage has finished."""
-    folder = workspace.work(FOLDER, stage)
+    folder = workspace.work(FOLDER, run.stage.name)
     if files.exists(folder):
         files.delete_folder(folder)
 

@@ -53,7 +53,9 @@ def run_stage(
         return done
     start = time.monotonic()
     parts = workspace.parts(name, key)
-    pending = workspace.begin(name, key, run.stage.prefixes, run.part_count)
+    pending = workspace.begin(
+        name, key, run.stage.prefixes, run.part_count, is_beside=run.stage.is_beside
+    )
     if pending:
         work = run.total_work * len(pending) / run.part_count
         with progress.drawn(job.progress_folder, name, run.stage.unit, work, job.to):
@@ -64,7 +66,7 @@ def run_stage(
             raise JobFailed(f"{name}: part {index} of {run.part_count} was not written")
     whole = merge_parts(results.values())
     seconds = time.monotonic() - start
-    extra = {**run.extra, **whole.extra}
+    extra = {**run.recorded, **whole.extra}
     result = StageResult(name, key, whole.files, whole.counts, extra, seconds, whole.costs)
     workspace.finish(result)
     job.to.write(f"{name:<9} {clock(seconds)}  {_summary(result)}\n")

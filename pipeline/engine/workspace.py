@@ -23,8 +23,6 @@ from wikisum.pipeline.errors import JobFailed
 
 WORK = ".work"
 MANIFEST = "manifest.json"
-# Stages of `wikisum search`: their files stand beside a dataset, which stays finished.
-SIDE_STAGES = ("queries", "index", "statistics", "candidates", "merge", "search")
 
 
 @dataclass(frozen=True)
@@ -171,9 +169,20 @@ class Workspace:
             return None
         return dataclasses.replace(result, skipped=True)
 
-    def begin(self, stage: str, key: str, outputs: tuple[str, ...], part_count: int) -> list[int]:
-        """Delete what other settings left behind; return the parts that are still to do."""
-        if stage.partition("-")[0] not in SIDE_STAGES:
+    def begin(
+        self,
+        stage: str,
+        key: str,
+        outputs: tuple[str, ...],
+        part_count: int,
+        *,
+        is_beside: bool = False,
+    ) -> list[int]:
+        """Delete what other settings left behind; return the parts that are still to do.
+
+        The dataset counts as unfinished from now on, unless the stage `is_beside` it.
+        """
+        if not is_beside:
             files.delete(self.path(MANIFEST))
         files.delete(self.work(f"{stage}.json"))
         parts = self.parts(stage, key)

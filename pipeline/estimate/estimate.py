@@ -6,7 +6,11 @@ from typing import NamedTuple
 
 from wikisum.pipeline.estimate.rates import Assumptions, Prices, Rates
 from wikisum.pipeline.estimate.volumes import ArticleSample, CrawlSample, Volumes, volumes
-from wikisum.pipeline.options import LiveSettings, Settings
+from wikisum.pipeline.examples.settings import ExampleSettings, GraphSettings, VocabSettings
+from wikisum.pipeline.live.settings import LiveSettings
+from wikisum.pipeline.locate.settings import LocateSettings
+from wikisum.pipeline.pages.settings import PageSettings
+from wikisum.pipeline.setting import Settings
 
 HTML_SPEED: dict[str, Callable[[Rates], float]] = {  # of each extractor, in bytes per second
     "fast": lambda rates: rates.fast_bytes,
@@ -87,7 +91,7 @@ def stage_costs(
     assumed: Assumptions,
 ) -> list[StageCost]:
     """What each stage takes, in the order in which they run."""
-    crawls = len(settings.locate.crawls)
+    crawls = len(settings[LocateSettings].crawls)
     costs = [_articles(volume, is_original, rates), _want(volume, rates)]
     if crawls:
         costs += [_locate(volume, crawls, rates, assumed), _fetch(volume, settings, rates, assumed)]
@@ -152,7 +156,7 @@ def _scan(
     volume: Volumes, crawl: CrawlSample, settings: Settings, rates: Rates, assumed: Assumptions
 ) -> StageCost:
     """Whole files; if a crawl is looked up too, its pages are counted there."""
-    own_share = 0.0 if settings.locate.crawls else _crawled_share(volume)
+    own_share = 0.0 if settings[LocateSettings].crawls else _crawled_share(volume)
     seconds = volume.crawl_bytes / rates.crawl_bytes + volume.crawl_records / rates.crawl_records
     remote_share = crawl.remote_files / max(crawl.files, 1)
     return StageCost(
@@ -195,7 +199,7 @@ def _crawled_share(volume: Volumes) -> float:
 
 
 def _extraction(volume: Volumes, settings: Settings, rates: Rates) -> float:
-    html_speed = HTML_SPEED[settings.pages.extractor](rates)
+    html_speed = HTML_SPEED[settings[PageSettings].extractor](rates)
     return volume.html_bytes / html_speed + volume.text_bytes / rates.text_bytes
 
 
@@ -236,16 +240,16 @@ def _tokenize(volume: Volumes, rates: Rates) -> StageCost:
 
 
 def _linked_chars(volume: Volumes, settings: Settings) -> float:
-    limit = settings.graphs.graph_paragraphs
-    share = min(1.0, limit / settings.examples.max_paragraphs) if limit else 1.0
+    limit = settings[GraphSettings].graph_paragraphs
+    share = min(1.0, limit / settings[ExampleSettings].max_paragraphs) if limit else 1.0
     return volume.kept_chars * share
 
 
 def _vocab(volume: Volumes, settings: Settings, rates: Rates, assumed: Assumptions) -> StageCost:
-    size_bytes = settings.vocab.vocab_size * rates.vocab_row_bytes
-    if settings.vocab.vocab:
+    size_bytes = settings[VocabSettings].vocab_size * rates.vocab_row_bytes
+    if settings[VocabSettings].vocab:
         return StageCost("vocab", output_bytes=size_bytes)
-    chars = min(volume.kept_chars, settings.vocab.sample * assumed.paragraph_chars)
+    chars = min(volume.kept_chars, settings[VocabSettings].sample * assumed.paragraph_chars)
     return StageCost("vocab", cpu_seconds=chars / rates.trained_chars, output_bytes=size_bytes)
 
 

@@ -13,12 +13,12 @@ from wikisum.crawl.wikipedia.dump import Page, next_stream, open_dump, read_page
 from wikisum.crawl.wikipedia.wikitext import parse_article
 from wikisum.pipeline.articles.dump import is_index
 from wikisum.pipeline.articles.original import is_original, pair_files
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.packed import pack
 from wikisum.pipeline.estimate.prefix import Prefix
 from wikisum.pipeline.estimate.volumes import ArticleSample
-from wikisum.pipeline.options import ArticleSettings
 from wikisum.pipeline.wanted.search_results import read_search_results
 
 MAX_ARTICLES = 300

@@ -13,11 +13,13 @@ from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.estimate.prefix import Prefix
 from wikisum.pipeline.estimate.rates import Assumptions
 from wikisum.pipeline.estimate.volumes import MIN_MATCHES, CrawlSample, PageSample
-from wikisum.pipeline.options import ANY_LANGUAGE, Settings
+from wikisum.pipeline.examples.settings import ANY_LANGUAGE, ExampleSettings
 from wikisum.pipeline.pages.document import make_document
+from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.records import Document
 from wikisum.pipeline.remote.access import Access, is_http
 from wikisum.pipeline.remote.stream import RemoteFile
+from wikisum.pipeline.setting import Settings
 
 FILES = 3
 PLACES = 4  # in each of them, if it is large
@@ -56,7 +58,7 @@ class _Sampled:
         self._asked.clear()
         prefix = Prefix(raw, max_bytes)
         stream = cast(BinaryIO, prefix)
-        for item in read_captures(stream, self.wants, self._settings.pages.max_page_bytes):
+        for item in read_captures(stream, self.wants, self._settings[PageSettings].max_page_bytes):
             if isinstance(item, Capture) or item.url is not None:
                 self._add(item)
         self.read_bytes += prefix.taken
@@ -68,9 +70,9 @@ class _Sampled:
             return
         seen["html"] += item.kind == "html"
         seen["bytes"] += len(item.payload)
-        made = make_document(item, "", "estimate", self._settings.pages, Counter())
+        made = make_document(item, "", "estimate", self._settings[PageSettings], Counter())
         if isinstance(made, Document):
-            own = self._settings.examples.language
+            own = self._settings[ExampleSettings].language
             seen["documents"] += 1
             seen["own_language"] += made.language is None or own in (ANY_LANGUAGE, made.language)
             seen["paragraphs"] += len(made.paragraphs)

@@ -8,8 +8,12 @@ were spread exponentially.
 import math
 from typing import NamedTuple
 
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.estimate.rates import Assumptions
-from wikisum.pipeline.options import Settings
+from wikisum.pipeline.examples.settings import ExampleSettings
+from wikisum.pipeline.locate.settings import LocateSettings
+from wikisum.pipeline.setting import Settings
+from wikisum.pipeline.wanted.settings import WantedSettings
 
 
 class ArticleSample(NamedTuple):
@@ -109,9 +113,9 @@ def volumes(
     there = sample.articles * sample.total_bytes / max(sample.read_bytes, 1)
     articles = there if max_articles is None else min(there, max_articles)
     # a limit ends the reading of the dump, a list of titles does not
-    read = articles / max(there, 1) if settings.articles.limit else 1.0
-    wanted = articles * each * _wanted(sample, settings.wanted.corpus)
-    has_crawl = crawl is not None or bool(settings.locate.crawls)
+    read = articles / max(there, 1) if settings[ArticleSettings].limit else 1.0
+    wanted = articles * each * _wanted(sample, settings[WantedSettings].corpus)
+    has_crawl = crawl is not None or bool(settings[LocateSettings].crawls)
     found = found_pages(sample, articles, wanted, crawl, assumed) if has_crawl else 0.0
     asked_live = wanted - found if is_live else 0.0
     found_live = asked_live * assumed.live_coverage
@@ -139,7 +143,7 @@ def volumes(
         used=used,
         chars=chars,
         examples=examples,
-        kept_chars=kept_chars(joined, pages, examples, settings.examples.max_paragraphs),
+        kept_chars=kept_chars(joined, pages, examples, settings[ExampleSettings].max_paragraphs),
     )
 
 

@@ -40,8 +40,8 @@ from wikisum.pipeline.examples.make_example import (
     dropped_outcome,
     make_example,
 )
+from wikisum.pipeline.examples.settings import ExampleSettings
 from wikisum.pipeline.examples.shards import ExampleShards
-from wikisum.pipeline.options import ExampleSettings
 from wikisum.pipeline.records import Document, Dropped, WantedUrl, article_from_row
 
 SIZES_FOLDER = ".work/sizes"

@@ -13,7 +13,7 @@ from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult
-from wikisum.pipeline.options import GraphSettings
+from wikisum.pipeline.examples.settings import GraphSettings
 from wikisum.pipeline.records import Graphs, Paragraph
 
 EXAMPLES_PER_BATCH = 32

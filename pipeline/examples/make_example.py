@@ -8,7 +8,7 @@ from wikisum.crawl.clones import article_shingles, clone_score, lead_bigrams, pa
 from wikisum.crawl.original.t2t import t2t_text
 from wikisum.crawl.tokens import terms
 from wikisum.pipeline.examples.assign import STAGE
-from wikisum.pipeline.options import ANY_LANGUAGE, ExampleSettings
+from wikisum.pipeline.examples.settings import ANY_LANGUAGE, ExampleSettings
 from wikisum.pipeline.records import (
     SOURCES,
     Article,

@@ -4,12 +4,11 @@ join -> link -> train a vocabulary -> encode
 """
 
 from collections import Counter
-from dataclasses import asdict
 
-from wikisum.pipeline.engine import files
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.funnel import Counts, Funnel, beginning
 from wikisum.pipeline.engine.job import Job
-from wikisum.pipeline.engine.provenance import origin_of
 from wikisum.pipeline.engine.run import run_parts, run_stage
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
@@ -18,18 +17,39 @@ from wikisum.pipeline.examples.assign import STAGE as NAME
 from wikisum.pipeline.examples.finish import FinishShard
 from wikisum.pipeline.examples.join import SIZES_FOLDER, JoinPages
 from wikisum.pipeline.examples.link import LinkShard
+from wikisum.pipeline.examples.settings import ExampleSettings, GraphSettings, VocabSettings
 from wikisum.pipeline.examples.shards import ExampleShards
 from wikisum.pipeline.examples.subwords import MODEL, TrainVocab
-from wikisum.pipeline.options import ArticleSettings, Settings
-from wikisum.pipeline.records import EXAMPLE, GRAPHS, SIZES, SPLITS, Example, Graphs, Sizes
-from wikisum.pipeline.setting import recorded
+from wikisum.pipeline.records import SPLITS, Example, Graphs, Sizes
+from wikisum.pipeline.setting import Settings
+
+
+def _paragraph_funnel(counts: Counts) -> dict[str, int]:
+    examples = counts.of(NAME)
+    # fates of pooled paragraphs, counted a second time
+    after = ("paragraphs_out", "paragraphs_cut", "paragraphs_article_dropped")
+    return {
+        "joined": sum(beginning(examples, "paragraphs_", after).values()),
+        "in_examples": examples["paragraphs_out"],
+        **beginning(examples, "paragraphs_", ("paragraphs_out", "paragraphs_pooled")),
+    }
+
 
 JOIN = Stage(
     name=NAME,
     unit="articles",
+    settings=ExampleSettings,
+    title="examples",
+    funnels=(
+        Funnel(
+            "paragraphs_of_articles",
+            "Paragraphs of the articles, after joining",
+            _paragraph_funnel,
+        ),
+    ),
     outputs=(
-        Output(".work/joined/", Example, EXAMPLE),
-        Output(f"{SIZES_FOLDER}/", Sizes, SIZES),
+        Output(".work/joined/", Example),
+        Output(f"{SIZES_FOLDER}/", Sizes),
     ),
     reasons={
         "clone": "The page is a copy of the article, or the paragraph holds the article's lead.",
@@ -46,13 +66,21 @@ JOIN = Stage(
 LINK = Stage(
     name="graphs",
     unit="paragraphs",
-    outputs=(Output(".work/graphs/", Graphs, GRAPHS, count="examples_out"),),
+    settings=GraphSettings,
+    title="examples",
+    outputs=(Output(".work/graphs/", Graphs, count="examples_out"),),
 )
-VOCAB = Stage(name="vocab", unit="examples", outputs=(Output("vocab/wikisum."),))
+VOCAB = Stage(
+    name="vocab",
+    unit="examples",
+    outputs=(Output("vocab/wikisum."),),
+    settings=VocabSettings,
+    title="subwords",
+)
 TOKENIZE = Stage(
     name="tokenize",
     unit="examples",
-    outputs=(Output("examples/", Example, EXAMPLE, count="examples_out"),),
+    outputs=(Output("examples/", Example, count="examples_out"),),
 )
 ARTICLES_PER_SHARD = 4096
 
@@ -60,7 +88,8 @@ ARTICLES_PER_SHARD = 4096
 def example_shards(settings: Settings, articles: StageResult) -> ExampleShards:
     """The shards of each split: `--shards` for training, the others by their share."""
     fractions = ArticleSettings(articles.extra["settings"].get("split")).fractions
-    train = settings.shards or max(8, articles.counts["articles_out"] // ARTICLES_PER_SHARD)
+    by_size = max(8, articles.counts["articles_out"] // ARTICLES_PER_SHARD)
+    train = settings[ExampleSettings].shards or by_size
     return ExampleShards(
         {
             split: max(1, round(train * fraction / fractions[0]))
@@ -80,32 +109,27 @@ def join_pages(
 
     `pages` are the stages that made documents or tell why there is none.
     """
-    own = settings.examples
-    origin = origin_of(JOIN.name, own, *pages)
     shards = example_shards(settings, articles)
+    run = StageRun(
+        stage=JOIN,
+        settings=settings,
+        before=[articles, wanted, *pages],
+        part_count=shards.part_count,
+        total_work=articles.counts["articles_out"],
+        key={"shards": shards.by_split},
+    )
 
     def paths(prefix: str, *results: StageResult) -> list[str]:
         return [job.workspace.path(p) for result in results for p in result.paths(prefix)]
 
     construct = JoinPages(
-        writer=job.writer(JOIN, shards.part_count, origin),
+        writer=job.writer(run),
         article_paths=paths("articles/", articles),
         wanted_paths=paths("wanted/", wanted),
         document_paths=paths("documents/", *pages),
         failure_paths=paths("dropped/", *pages),
-        settings=own,
+        settings=settings[ExampleSettings],
         shards=shards,
-    )
-    run = StageRun(
-        JOIN,
-        {
-            "settings": recorded(own),
-            "shards": shards.by_split,
-            "before": [r.fingerprint for r in (articles, wanted, *pages)],
-        },
-        shards.part_count,
-        articles.counts["articles_out"],
-        {"settings": recorded(own), "origin": origin},
     )
     result = run_stage(job, run, lambda pipeline, _, parts: construct(pipeline, parts))
     if not result.counts.get("examples_out"):
@@ -121,25 +145,22 @@ def join_pages(
 
 def link_paragraphs(job: Job, settings: Settings, examples: StageResult) -> StageResult:
     """Joined examples -> the graphs of their paragraphs."""
-    own = settings.graphs
-    origin = origin_of(LINK.name, own, examples)
     tasks = examples.paths(JOIN.outputs[0].prefix)
     run = StageRun(
-        LINK,
-        {"settings": recorded(own), "before": examples.fingerprint},
-        len(tasks),
-        examples.counts["examples_out"],
-        {"settings": recorded(own), "origin": origin},
+        stage=LINK,
+        settings=settings,
+        before=[examples],
+        part_count=len(tasks),
+        total_work=examples.counts["examples_out"],
     )
-    do = LinkShard(job.writer(LINK, len(tasks), origin), own)
-    return run_parts(job, run, tasks, do)
+    return run_parts(job, run, tasks, LinkShard(job.writer(run), settings[GraphSettings]))
 
 
 def train_vocab(
     job: Job, settings: Settings, vocab: list[InputFile], examples: StageResult
 ) -> StageResult:
     """Training examples -> `vocab/`."""
-    own = settings.vocab
+    own = settings[VocabSettings]
     shards = [f for f in examples.files if f.path.startswith(f"{JOIN.outputs[0].prefix}train-")]
     paths = [f.path for f in shards]
     count = examples.counts["examples_out"]
@@ -149,19 +170,12 @@ def train_vocab(
             "take more articles, or name a vocabulary (--vocab)"
         )
     run = StageRun(
-        VOCAB,
-        {
-            "settings": [own.vocab_size, own.sample],
-            "inputs": files.identity(vocab),
-            "before": examples.fingerprint,
-        },
-        1,
-        count,
-        {
-            "settings": asdict(own),
-            "origin": origin_of(VOCAB.name, own),
-            "inputs": {"vocab": files.described(vocab)},
-        },
+        stage=VOCAB,
+        settings=settings,
+        before=[examples],
+        inputs={"vocab": vocab},
+        part_count=1,
+        total_work=count,
     )
     text_count = examples.counts["paragraphs_out"] + 2 * count
     do = TrainVocab(job.workspace.out, own, text_count, job.ticker)
@@ -177,16 +191,13 @@ def encode_subwords(
 ) -> StageResult:
     """Joined examples, graphs and a vocabulary -> `examples/`; without one the ids are null."""
     tasks = linked.paths(LINK.outputs[0].prefix)
-    model = next((f for f in vocab.files if f.path == MODEL), None) if vocab else None
+    hashes = {f.path: f.sha256 for f in vocab.files} if vocab else {}
     run = StageRun(
-        TOKENIZE,
-        {"before": [linked.fingerprint, vocab.fingerprint if vocab else None]},
-        len(tasks),
-        linked.counts["examples_out"],
-        {"settings": {"vocab_sha256": model.sha256 if model else None}},
+        stage=TOKENIZE,
+        before=[linked, vocab] if vocab else [linked],
+        part_count=len(tasks),
+        total_work=linked.counts["examples_out"],
+        extra={"settings": {"vocab_sha256": hashes.get(MODEL)}},
     )
-    origin = {**linked.extra["origin"], **(vocab.extra["origin"] if vocab else {})}
-    sha256 = model.sha256 if model else None
-    joined = JOIN.outputs[0].prefix
-    do = FinishShard(job.writer(TOKENIZE, len(tasks), origin), joined, sha256)
+    do = FinishShard(job.writer(run), JOIN.outputs[0].prefix, hashes.get(MODEL))
     return run_parts(job, run, tasks, do)

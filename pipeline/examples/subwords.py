@@ -12,7 +12,7 @@ from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.shards import ShardFile, read_rows
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.errors import JobFailed
-from wikisum.pipeline.options import VocabSettings
+from wikisum.pipeline.examples.settings import VocabSettings
 from wikisum.ranker.data.vocab import load_model, train_vocab
 
 MODEL = "vocab/wikisum.model"

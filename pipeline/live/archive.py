@@ -19,7 +19,7 @@ from wikisum.crawl.errors import BadRecord, BadUrl
 from wikisum.crawl.http import decode_body
 from wikisum.crawl.urls import canonical_url
 from wikisum.pipeline.live.client import Exchange
-from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.records import Outcome
 
 OUTCOME_TYPE = "application/vnd.wikisum.outcome+json"

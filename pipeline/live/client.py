@@ -14,7 +14,7 @@ from wikisum.crawl.errors import BadRecord, DataError
 from wikisum.crawl.http import check_type, content_type
 from wikisum.crawl.web.addresses import Address, literal_address, may_connect
 from wikisum.crawl.web.targets import DEFAULT_PORTS, Target
-from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.live.settings import LiveSettings
 
 Resolver = Callable[[str], Awaitable[list[Address]]]
 

@@ -26,7 +26,7 @@ from wikisum.pipeline.live.client import Resolver, WebClient, resolve
 from wikisum.pipeline.live.fetcher import FETCHED, Fetcher, LivePage
 from wikisum.pipeline.live.missing import missing_urls
 from wikisum.pipeline.live.segments import FOLDER, Segments, finished_files, read_logs, recover
-from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.records import DROPPED, Dropped, Outcome
 from wikisum.ranker.runs.progress import clock
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from wikisum.crawl.web.targets import Target, first_targets, target_of
 from wikisum.pipeline.live.client import Exchange, NotFetched, WebClient
 from wikisum.pipeline.live.hosts import Hosts
-from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.records import Outcome
 
 FETCHED = "fetched"

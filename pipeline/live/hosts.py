@@ -15,7 +15,7 @@ from wikisum.crawl.web.pauses import MAX_PAUSE_SECONDS, pause_seconds, retry_aft
 from wikisum.crawl.web.robots import MAX_REDIRECTS, MAX_ROBOTS_BYTES, Robots, robots_of
 from wikisum.crawl.web.targets import Target, redirect_target
 from wikisum.pipeline.live.client import Exchange, NotFetched, WebClient
-from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.live.settings import LiveSettings
 
 REDIRECTS = (301, 302, 303, 307, 308)
 BUSY = (429, 503)

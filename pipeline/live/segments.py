@@ -10,7 +10,7 @@ from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.shards import ShardFile, open_shard, read_rows
 from wikisum.pipeline.live.archive import Segment, read_outcomes, rescue
 from wikisum.pipeline.live.fetcher import PageResult
-from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.records import OUTCOME, Outcome
 
 FOLDER = "live"

@@ -6,23 +6,43 @@ What was fetched stays in `live/` and is not fetched again, whatever the build i
 """
 
 from wikisum.pipeline import reasons
+from wikisum.pipeline.engine.funnel import Counts, Funnel, beginning
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.run import run_parts
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult, fingerprint
 from wikisum.pipeline.live.fetch import STAGE as NAME
 from wikisum.pipeline.live.fetch import fetch_missing, segments
+from wikisum.pipeline.live.fetcher import FETCHED
 from wikisum.pipeline.live.missing import FILTER, BuildMissingFilter
 from wikisum.pipeline.live.segments import FOLDER
-from wikisum.pipeline.options import LiveSettings, Settings
+from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.pages.stage import Scan, scan_files, scan_stage
 from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.setting import Settings
 from wikisum.pipeline.wanted.url_filter import KEYS_FOLDER
 
 FILTER_MISSING = Stage(name="live-filter", unit="URLs", outputs=(Output(FILTER),))
+
+
+def _web_funnel(counts: Counts) -> dict[str, int]:
+    if not counts.has(LIVE_SCAN.name):
+        return {}
+    live = counts.of(NAME)
+    return {
+        "asked": live.total(),
+        "fetched": live[FETCHED],
+        **beginning(live, "dropped_"),
+    }
+
+
 LIVE = Stage(
     name=NAME,
     unit="pages",
+    settings=LiveSettings,
+    funnels=(
+        Funnel("pages_from_the_web", "Pages requested from the live web", _web_funnel, "record"),
+    ),
     outputs=(Output(f"{FOLDER}/"),),
     reasons={
         **reasons.URLS,
@@ -47,7 +67,7 @@ LIVE = Stage(
     },
     is_kept=True,
 )
-LIVE_SCAN = scan_stage("live-scan")
+LIVE_SCAN = scan_stage("live-scan", FILTER_MISSING)
 
 
 def live_pages(
@@ -65,13 +85,13 @@ def live_pages(
     scan = Scan(
         LIVE_SCAN,
         segments(job, fetched),
+        filter_path=FILTER,
+        filter_key=content,
         key={
             "segments": [f.sha256 for f in fetched.files if f.path.endswith(".warc.gz")],
             "missing": content,
         },
         extra={"after": documents_key(before)},
-        filter_path=FILTER,
-        filter_key=content,
     )
     return [fetched, scan_files(job, settings, access, wanted, scan)]
 
@@ -79,10 +99,11 @@ def live_pages(
 def filter_missing(job: Job, wanted: StageResult, before: list[StageResult]) -> StageResult:
     """The keys of `wanted/` -> the filter that tells a scan which pages are missing."""
     run = StageRun(
-        FILTER_MISSING,
-        key={"before": [wanted.fingerprint, documents_key(before)]},
+        stage=FILTER_MISSING,
+        before=[wanted],
         part_count=1,
         total_work=wanted.counts["urls_out"],
+        key={"documents": documents_key(before)},
     )
     documents = [path for result in before for path in result.paths("documents/")]
     do = BuildMissingFilter(job.workspace.out, documents, job.ticker)

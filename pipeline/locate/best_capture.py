@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from wikisum.crawl.index.cdx import Entry, parse_date, preference
-from wikisum.pipeline.options import LocateSettings
+from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.records import Capture, Dropped
 
 STAGE = "locate"

@@ -28,7 +28,7 @@ from wikisum.pipeline.locate.best_capture import (
     fetch_order,
 )
 from wikisum.pipeline.locate.look_up import read_results
-from wikisum.pipeline.options import LocateSettings
+from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.records import Capture, Dropped, column_order
 
 URLS_PER_BUCKET = 2048

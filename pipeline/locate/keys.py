@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wikisum.crawl.index.surt import surt_key
@@ -21,9 +20,6 @@ class Lookup(NamedTuple):
     surt: str
     url: str
     wanted: str
-
-
-LOOKUP = pa.schema({"surt": pa.string(), "url": pa.string(), "wanted": pa.string()})
 
 
 @dataclass(frozen=True)

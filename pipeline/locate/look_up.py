@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import pyarrow as pa
-
 from wikisum.crawl.errors import BadUrl
 from wikisum.crawl.index.cdx import Entry, drop_reason, parse_date, preference, redirect_target
 from wikisum.crawl.index.surt import surt_key
@@ -18,8 +16,8 @@ from wikisum.pipeline.locate.cdx_server import server_answers
 from wikisum.pipeline.locate.columnar import table_answers
 from wikisum.pipeline.locate.keys import Lookup, Lookups
 from wikisum.pipeline.locate.reader import Answer, IndexReader, IndexSlice
+from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.locate.zipnum import zipnum_answers
-from wikisum.pipeline.options import LocateSettings
 from wikisum.pipeline.remote.access import Access
 
 ANSWERS: dict[str, Callable[[IndexSlice, IndexReader], Iterator[Answer]]] = {
@@ -27,22 +25,6 @@ ANSWERS: dict[str, Callable[[IndexSlice, IndexReader], Iterator[Answer]]] = {
     "columnar": table_answers,
     "server": server_answers,
 }
-
-
-_ENTRY = [
-    (name, pa.int64() if name in ("status", "offset", "length") else pa.string())
-    for name in Entry._fields
-]
-LOOKUP_RESULT = pa.schema(
-    {
-        "url": pa.string(),
-        "crawl_rank": pa.int32(),
-        "hops": pa.int32(),
-        "reason": pa.string(),
-        "detail": pa.string(),
-        "entry": pa.struct(_ENTRY),
-    }
-)
 
 
 def results_of(

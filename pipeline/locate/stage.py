@@ -4,11 +4,9 @@ wanted/ -> sorted keys -> look up -> follow redirects -> choose -> captures/
 """
 
 from dataclasses import asdict
-from typing import Any
 
 from wikisum.pipeline import reasons
 from wikisum.pipeline.engine.job import Job
-from wikisum.pipeline.engine.provenance import origin_of
 from wikisum.pipeline.engine.retry import forget_previous, keep_previous
 from wikisum.pipeline.engine.run import run_parts, run_stage
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
@@ -16,16 +14,15 @@ from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.locate.best_capture import STAGE as NAME
 from wikisum.pipeline.locate.best_capture import LookupResult
 from wikisum.pipeline.locate.choose import LocatePages
-from wikisum.pipeline.locate.keys import LOOKUP, Lookup, Lookups, SortKeys
-from wikisum.pipeline.locate.look_up import LOOKUP_RESULT, LookUp
+from wikisum.pipeline.locate.keys import Lookup, Lookups, SortKeys
+from wikisum.pipeline.locate.look_up import LookUp
 from wikisum.pipeline.locate.reader import IndexSlice
-from wikisum.pipeline.options import Settings
-from wikisum.pipeline.records import CAPTURE, Capture
+from wikisum.pipeline.locate.settings import LocateSettings
+from wikisum.pipeline.records import Capture
 from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.setting import Settings
 
-KEYS = Stage(
-    name="keys", unit="URLs", outputs=(Output(".work/keys-of-urls/", Lookup, LOOKUP, "urls_out"),)
-)
+KEYS = Stage(name="keys", unit="URLs", outputs=(Output(".work/keys-of-urls/", Lookup, "urls_out"),))
 
 
 def _lookup_stage(name: str) -> Stage:
@@ -33,8 +30,8 @@ def _lookup_stage(name: str) -> Stage:
         name=name,
         unit="URLs",
         outputs=(
-            Output(f".work/lookup-results/{name}-", LookupResult, LOOKUP_RESULT),
-            Output(f".work/redirects/{name}-", Lookup, LOOKUP, "redirects_out"),
+            Output(f".work/lookup-results/{name}-", LookupResult),
+            Output(f".work/redirects/{name}-", Lookup, "redirects_out"),
         ),
         is_kept=True,  # what an index was asked once need not be asked again
     )
@@ -44,7 +41,10 @@ LOOK_UP, FOLLOW = _lookup_stage("lookup"), _lookup_stage("follow")
 LOCATE = Stage(
     name=NAME,
     unit="pages",
-    outputs=(Output("captures/captures-", Capture, CAPTURE, "captures_out"),),
+    settings=LocateSettings,
+    title="crawl",
+    internal=(KEYS,),
+    outputs=(Output("captures/captures-", Capture, "captures_out"),),
     reasons={
         **reasons.RECORDS,
         **reasons.SERVERS,
@@ -60,23 +60,19 @@ URLS_PER_SHARD, MAX_SHARDS = 256, 16_384
 def sort_keys(job: Job, wanted: StageResult) -> StageResult:
     """`wanted/` -> the URLs to look up, sorted by their keys."""
     tasks = wanted.paths("wanted/")
-    run = StageRun(KEYS, {"before": wanted.fingerprint}, len(tasks))
-    return run_parts(job, run, tasks, SortKeys(job.writer(KEYS, len(tasks))))
+    run = StageRun(stage=KEYS, before=[wanted], part_count=len(tasks))
+    return run_parts(job, run, tasks, SortKeys(job.writer(run)))
 
 
 def look_up(
-    job: Job,
-    settings: Settings,
-    access: Access,
-    stage: Stage,
-    before: StageResult,
-    extra: dict[str, Any],
+    job: Job, settings: Settings, access: Access, stage: Stage, before: StageResult, wanted: str
 ) -> StageResult:
     """Sorted keys -> what the index of each crawl has of them.
 
-    `FOLLOW` does the same for the redirects that `LOOK_UP` found.
+    `FOLLOW` does the same for the redirects that `LOOK_UP` found. `wanted` is the fingerprint of
+    the wanted URLs.
     """
-    locate, is_first = settings.locate, stage is LOOK_UP
+    locate, is_first = settings[LocateSettings], stage is LOOK_UP
     lookups, tasks = [], []
     for rank, crawl in enumerate(locate.crawls):
         prefix = KEYS.outputs[0].prefix if is_first else f"{LOOK_UP.outputs[1].prefix}{rank:03d}-"
@@ -86,25 +82,17 @@ def look_up(
         slices = min(MAX_SLICES, -(-count // URLS_PER_SLICE))
         tasks += [IndexSlice(rank, crawl, part, slices) for part in range(slices)]
     run = StageRun(
-        stage,
-        key={"settings": asdict(locate), "before": before.content()},
+        stage=stage,
         part_count=len(tasks),
         total_work=sum(keys.total for keys in lookups),
-        extra=extra,
+        key={"settings": asdict(locate), "before": before.content()},
+        extra={"settings": asdict(locate), "wanted": wanted},
     )
-    previous = keep_previous(
-        job.workspace,
-        stage.name,
-        run.fingerprint,
-        len(tasks),
-        asdict(locate),
-        access.settings.retry,
-        "lookups_",
-    )
+    previous = keep_previous(job.workspace, run, access.settings.retry, "lookups_")
     hops = 0 if is_first else 1
-    do = LookUp(job.writer(stage, len(tasks)), hops, locate, access, tuple(lookups), previous)
+    do = LookUp(job.writer(run), hops, locate, access, tuple(lookups), previous)
     result = run_parts(job, run, tasks, do)
-    forget_previous(job.workspace, stage.name)
+    forget_previous(job.workspace, run)
     return result
 
 
@@ -112,20 +100,17 @@ def locate_pages(
     job: Job, settings: Settings, access: Access, wanted: StageResult
 ) -> list[StageResult]:
     """`wanted/` -> `captures/`, through the index of each crawl; the stages, `locate` the last."""
-    locate = settings.locate
-    origin = origin_of(LOCATE.name, locate, wanted)
-    extra = {"settings": asdict(locate), "origin": origin, "wanted": wanted.fingerprint}
     keys = sort_keys(job, wanted)
-    first = look_up(job, settings, access, LOOK_UP, keys, extra)
-    second = look_up(job, settings, access, FOLLOW, first, extra)
+    first = look_up(job, settings, access, LOOK_UP, keys, wanted.fingerprint)
+    second = look_up(job, settings, access, FOLLOW, first, wanted.fingerprint)
     url_count = keys.counts.get("urls_out", 0)
-    part_count = min(MAX_SHARDS, max(8, url_count // URLS_PER_SHARD))
-    contents = sorted([*first.content(), *second.content()])
     run = StageRun(
-        LOCATE,
-        key={"settings": asdict(locate), "before": [wanted.fingerprint, *contents]},
-        part_count=part_count,
-        extra=extra,
+        stage=LOCATE,
+        settings=settings,
+        before=[wanted],
+        part_count=min(MAX_SHARDS, max(8, url_count // URLS_PER_SHARD)),
+        key={"lookups": sorted([*first.content(), *second.content()])},
+        extra={"wanted": wanted.fingerprint},
     )
     results = [
         path
@@ -133,11 +118,11 @@ def locate_pages(
         for path in result.paths(stage.outputs[0].prefix)
     ]
     construct = LocatePages(
-        writer=job.writer(LOCATE, part_count, origin),
+        writer=job.writer(run),
         key_paths=[job.workspace.path(p) for p in keys.paths(KEYS.outputs[0].prefix)],
         url_count=url_count,
         result_paths=[job.workspace.path(p) for p in results],
-        settings=locate,
+        settings=settings[LocateSettings],
     )
     located = run_stage(job, run, lambda pipeline, _, parts: construct(pipeline, parts))
     return [first, second, located]

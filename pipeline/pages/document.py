@@ -8,7 +8,7 @@ from wikisum.crawl.original.t2t import t2t_drop_reason
 from wikisum.crawl.paragraphs import drop_reason, split_long
 from wikisum.crawl.urls import canonical_url
 from wikisum.crawl.warc.warc import Capture, Rejection
-from wikisum.pipeline.options import PageSettings
+from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.records import Document, Dropped
 
 

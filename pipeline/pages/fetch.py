@@ -14,9 +14,9 @@ from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.retry import PreviousRun
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult
-from wikisum.pipeline.options import PageSettings
 from wikisum.pipeline.pages.document import make_document
 from wikisum.pipeline.pages.fetched_before import Fetched, FetchedBefore
+from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.records import Capture, Document, Dropped
 from wikisum.pipeline.remote.access import Access, Remote
 from wikisum.pipeline.remote.spans import read_spans

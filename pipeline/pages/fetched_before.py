@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wikisum.pipeline.engine import files
@@ -23,16 +22,6 @@ class Fetched(NamedTuple):
     warc_file: str
     offset: int
     paragraphs: str
-
-
-FETCHED = pa.schema(
-    {
-        "url": pa.string(),
-        "warc_file": pa.string(),
-        "offset": pa.int64(),
-        "paragraphs": pa.string(),
-    }
-)
 
 
 class FetchedBefore:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from wikisum.crawl.url_filter import UrlFilter
 from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
 from wikisum.pipeline.engine.workspace import PartResult
-from wikisum.pipeline.options import PageSettings
 from wikisum.pipeline.pages.crawl_files import may_hold
 from wikisum.pipeline.pages.document import make_document
 from wikisum.pipeline.pages.plan import FileShare
 from wikisum.pipeline.pages.read_records import read_records
+from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.records import Document, Dropped
 from wikisum.pipeline.remote.access import Access
 from wikisum.pipeline.wanted.url_filter import is_wanted, load_filter

@@ -1,33 +1,71 @@
 """Step 3b: captures, or whole crawl files, -> `documents/`."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from wikisum.pipeline import reasons
-from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.funnel import Counts, Funnel, beginning
 from wikisum.pipeline.engine.job import Job
-from wikisum.pipeline.engine.provenance import origin_of
 from wikisum.pipeline.engine.retry import forget_previous, keep_previous
 from wikisum.pipeline.engine.run import run_parts
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
-from wikisum.pipeline.options import Settings
 from wikisum.pipeline.pages.fetch import FetchShard
-from wikisum.pipeline.pages.fetched_before import FETCHED, Fetched
+from wikisum.pipeline.pages.fetched_before import Fetched
 from wikisum.pipeline.pages.plan import plan_scan, share_bytes
 from wikisum.pipeline.pages.scan import ScanFiles
-from wikisum.pipeline.records import DOCUMENT, Document
+from wikisum.pipeline.pages.settings import PageSettings
+from wikisum.pipeline.records import Document
 from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.setting import Settings
 from wikisum.pipeline.wanted.url_filter import FILTER, KEYS_FOLDER, BuildFilter
+
+
+def _record_funnel(counts: Counts) -> dict[str, int]:
+    # a record that is neither wanted nor whole is counted twice, as both
+    pages, taken = counts.pages, _taken(counts)
+    return {
+        "read": taken + pages["records_not_wanted"],
+        "wanted_or_broken": taken,
+        "not_wanted": pages["records_not_wanted"],
+    }
+
+
+def _taken_funnel(counts: Counts) -> dict[str, int]:
+    return {
+        "wanted_or_broken": _taken(counts),
+        "documents": counts.pages["documents_out"],
+        **beginning(counts.pages, "dropped_"),
+    }
+
+
+def _taken(counts: Counts) -> int:
+    return counts.pages["documents_out"] + sum(beginning(counts.pages, "dropped_").values())
+
+
+def _paragraph_funnel(counts: Counts) -> dict[str, int]:
+    return {
+        "extracted": sum(beginning(counts.pages, "paragraphs_").values()),
+        "kept": counts.pages["paragraphs_kept"],
+        **beginning(counts.pages, "paragraphs_", ("paragraphs_kept",)),
+    }
+
 
 FETCH = Stage(
     name="fetch",
     unit="pages",
+    settings=PageSettings,
+    title="pages",
+    funnels=(  # of all stages that make documents
+        Funnel("records_read", "Records of crawl files that were read", _record_funnel),
+        Funnel("records_taken", "Of these", _taken_funnel, sampled="record"),
+        Funnel("paragraphs_of_pages", "Paragraphs of the pages that were read", _paragraph_funnel),
+    ),
     outputs=(
-        Output("documents/documents-fetch-", Document, DOCUMENT, count="documents_out"),
-        Output(".work/fetched/fetched-", Fetched, FETCHED),
+        Output("documents/documents-fetch-", Document, count="documents_out"),
+        Output(".work/fetched/fetched-", Fetched),
     ),
     reasons={
         **reasons.RECORDS,
@@ -39,42 +77,43 @@ FETCH = Stage(
 FILTER_URLS = Stage(name="filter", unit="URLs", outputs=(Output(FILTER),))
 
 
-def scan_stage(name: str) -> Stage:
-    """A stage that reads whole crawl files."""
+def scan_stage(name: str, filter_stage: Stage) -> Stage:
+    """A stage that reads whole crawl files for the URLs in the filter of another stage."""
     return Stage(
         name=name,
         unit="pages",
-        outputs=(
-            Output(f"documents/documents-{name}-", Document, DOCUMENT, count="documents_out"),
-        ),
+        settings=PageSettings,
+        title="pages",
+        internal=(filter_stage,),
+        outputs=(Output(f"documents/documents-{name}-", Document, count="documents_out"),),
         reasons={**reasons.RECORDS, **reasons.SERVERS, **reasons.URLS},
     )
 
 
-SCAN = scan_stage("scan")
+SCAN = scan_stage("scan", FILTER_URLS)
 
 
 @dataclass(frozen=True)
 class Scan:
     """Which files a stage reads for which URLs: those in the filter at `filter_path`.
 
-    `key` names the files and the filter for the fingerprint, `filter_key` the filter's bytes;
-    `extra` is kept with the result.
+    `filter_key` names the filter's bytes; `inputs`, `key` and `extra` are those of the run.
     """
 
     stage: Stage
     files: list[InputFile]
-    key: Mapping[str, Any]
-    extra: Mapping[str, Any]
     filter_path: str
     filter_key: str
+    inputs: Mapping[str, list[InputFile]] = field(default_factory=dict)
+    key: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
     wet_metadata: str | None = None
 
 
 def filter_urls(job: Job, wanted: StageResult) -> StageResult:
     """The keys of `wanted/` -> the filter that tells a scan which pages are wanted."""
     key_count = wanted.counts["urls_out"]
-    run = StageRun(FILTER_URLS, {"before": wanted.fingerprint}, 1, key_count)
+    run = StageRun(stage=FILTER_URLS, before=[wanted], part_count=1, total_work=key_count)
     do = BuildFilter(job.workspace.out, key_count, job.ticker)
     return run_parts(job, run, [wanted.paths(KEYS_FOLDER)], do)
 
@@ -92,10 +131,10 @@ def scan_pages(
     scan = Scan(
         SCAN,
         warcs,
-        key={"inputs": files.identity(warcs), "metadata": wet_metadata},
-        extra={"inputs": {"warcs": files.described(warcs)}},
         filter_path=FILTER,
         filter_key=keys.fingerprint,
+        inputs={"warcs": warcs},
+        key={"metadata": wet_metadata},
         wet_metadata=wet_metadata,
     )
     result = scan_files(job, settings, access, wanted, scan)
@@ -109,30 +148,21 @@ def scan_files(
     job: Job, settings: Settings, access: Access, wanted: StageResult, scan: Scan
 ) -> StageResult:
     """The pages of crawl files that a filter has -> `documents/`."""
-    page_settings = settings.pages
-    origin = origin_of(scan.stage.name, page_settings, wanted)
     max_bytes = share_bytes(scan.files)
     tasks = plan_scan(scan.files, max_bytes)
     run = StageRun(
-        scan.stage,
-        key={
-            "settings": asdict(page_settings),
-            "share_bytes": max_bytes,
-            "before": wanted.fingerprint,
-            **scan.key,
-        },
+        stage=scan.stage,
+        settings=settings,
+        before=[wanted],
+        inputs=scan.inputs,
         part_count=len(tasks),
         total_work=sum(f.size_bytes for f in scan.files),
-        extra={
-            "settings": asdict(page_settings),
-            "origin": origin,
-            "wanted": wanted.fingerprint,
-            **scan.extra,
-        },
+        key={"share_bytes": max_bytes, **scan.key},
+        extra={"wanted": wanted.fingerprint, **scan.extra},
     )
     do = ScanFiles(
-        job.writer(scan.stage, len(tasks), origin),
-        page_settings,
+        job.writer(run),
+        settings[PageSettings],
         job.workspace.path(scan.filter_path),
         scan.filter_key,
         scan.wet_metadata,
@@ -143,30 +173,18 @@ def scan_files(
 
 def fetch_pages(job: Job, settings: Settings, access: Access, located: StageResult) -> StageResult:
     """`captures/` -> `documents/`; what an earlier run made of the same captures is kept."""
-    page_settings = settings.pages
-    origin = origin_of(FETCH.name, page_settings, located)
-    tasks = located.paths("captures/")
+    tasks = [job.workspace.path(path) for path in located.paths("captures/")]
     run = StageRun(
-        FETCH,
-        key={"settings": asdict(page_settings), "before": located.content()},
+        stage=FETCH,
+        settings=settings,
+        before=[located],
         part_count=len(tasks),
         total_work=located.counts.get("bytes_to_fetch", 0),
-        extra={
-            "settings": asdict(page_settings),
-            "origin": origin,
-            "wanted": located.extra["wanted"],
-        },
+        key={"before": located.content()},
+        extra={"wanted": located.extra["wanted"]},
     )
-    previous = keep_previous(
-        job.workspace,
-        FETCH.name,
-        run.fingerprint,
-        len(tasks),
-        asdict(page_settings),
-        access.settings.retry,
-        of_other_inputs=True,
-    )
-    do = FetchShard(job.writer(FETCH, len(tasks), origin), page_settings, access, previous)
-    result = run_parts(job, run, [job.workspace.path(t) for t in tasks], do)
-    forget_previous(job.workspace, FETCH.name)
+    previous = keep_previous(job.workspace, run, access.settings.retry, of_other_inputs=True)
+    do = FetchShard(job.writer(run), settings[PageSettings], access, previous)
+    result = run_parts(job, run, tasks, do)
+    forget_previous(job.workspace, run)
     return result

@@ -21,10 +21,10 @@ from wikisum.crawl.errors import BadAnswer
 from wikisum.crawl.web.pauses import pause_seconds
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.job import Job
-from wikisum.pipeline.options import RemoteSettings
 from wikisum.pipeline.remote.budget import Budget
 from wikisum.pipeline.remote.ranges import RangeClient
 from wikisum.pipeline.remote.roots import Roots
+from wikisum.pipeline.remote.settings import RemoteSettings
 
 POLITE_RATE = 2.0  # requests per second to servers of others
 LONGEST_WAIT_SECONDS = 900.0  # a server that asks for a longer wait is given up in this run

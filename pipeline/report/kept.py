@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import read_rows
@@ -26,9 +24,6 @@ class KeptExample(NamedTuple):
 
     lot: str
     text: str
-
-
-KEPT = pa.schema({"lot": pa.string(), "text": pa.string()})
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -20,7 +20,6 @@ from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult, Workspace
 from wikisum.pipeline.records import SPLITS
 
-KEYS = pa.schema({"kind": pa.string(), "key": pa.uint64()})
 MAX_KEYS = 20_000_000
 _SHINGLE_WORDS = 5
 _SKETCH_HASHES = 4
@@ -30,7 +29,7 @@ class Key(NamedTuple):
     """A page (`url`) or a paragraph's sketch (`paragraph`) that an example holds."""
 
     kind: str
-    key: int
+    key: Annotated[int, pa.uint64()]
 
 
 def near_duplicate_key(text: str) -> int:

@@ -5,8 +5,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import pyarrow as pa
-
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import read_rows, read_tables
@@ -23,9 +21,6 @@ class NameCount(NamedTuple):
     column: str
     name: str
     articles: int
-
-
-NAME_COUNT = pa.schema({"column": pa.string(), "name": pa.string(), "articles": pa.int64()})
 
 
 @dataclass(frozen=True)

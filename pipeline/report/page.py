@@ -11,26 +11,10 @@ from wikisum.pipeline.engine import files
 from wikisum.pipeline.report import paper_figures
 from wikisum.pipeline.report.kept import drawing
 from wikisum.pipeline.report.sizes import PERCENTILES
+from wikisum.pipeline.stages import funnels
 
 TEMPLATE = "report.html"
 _WIDTH, _HEIGHT = 480, 150
-_FUNNELS = {
-    "articles": "Articles",
-    "references": "Wanted pages: each pair of an article and a URL",
-    "pages_from_the_web": "Pages requested from the live web",
-    "records_read": "Records of crawl files that were read",
-    "records_taken": "Of these",
-    "paragraphs_of_pages": "Paragraphs of the pages that were read",
-    "paragraphs_of_articles": "Paragraphs of the articles, after joining",
-}
-# the kind of dropped rows that are samples of its fates
-_SAMPLED = {
-    "articles": "article",
-    "references": "reference",
-    "pages_from_the_web": "record",
-    "records_taken": "record",
-}
-_KEPT = ("in_examples", "documents", "kept", "fetched", "wanted_or_broken")
 _SIZES = {
     "lead_words": "lead, words",
     "citation_documents": "cited pages",
@@ -92,13 +76,16 @@ def html_page(report: dict[str, Any]) -> str:
     environment.filters["drawing"] = lambda kept, graph: drawing(
         kept["paragraphs"], kept["graphs"][graph]
     )
-    funnels = {n: fates(report["funnel"][n]) for n in _FUNNELS if n in report["funnel"]}
     paths = {file["name"]: file["path"] for group in report["inputs"].values() for file in group}
     return environment.get_template(TEMPLATE).render(
         report=report,
         paper=paper_figures,
         percentiles=PERCENTILES,
-        funnels=[(_FUNNELS[n], _SAMPLED.get(n), *funnel) for n, funnel in funnels.items()],
+        funnels=[
+            (funnel.title, funnel.sampled, *fates(report["funnel"][funnel.name]))
+            for funnel in funnels()
+            if funnel.name in report["funnel"]
+        ],
         found=crawled_share(report["funnel"]["references"]),
         sizes={key: label for key, label in _SIZES.items() if _is_there(report["sizes"], key)},
         histograms=[
@@ -113,8 +100,8 @@ def html_page(report: dict[str, Any]) -> str:
 
 def fates(funnel: dict[str, int]) -> tuple[str, int, list[Fate]]:
     """(what comes in, how many, what becomes of it): what is kept first, then by number."""
-    (whole, total), *rest = funnel.items()
-    found = [Fate(name, n, n / max(total, 1), name in _KEPT) for name, n in rest]
+    (whole, total), (kept, _), *_ = funnel.items()
+    found = [Fate(n, c, c / max(total, 1), n == kept) for n, c in funnel.items() if n != whole]
     found.sort(key=lambda fate: (not fate.is_kept, -fate.number, fate.name))
     return whole, total, [fate for fate in found if fate.number or fate.is_kept]
 

@@ -4,34 +4,27 @@ Both files are the same bytes for the same inputs and settings.
 """
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from wikisum import __version__
-from wikisum.pipeline.corpora.stage import IMPORT
 from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.funnel import Counts
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.run import run_parts
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import PartResult, StageResult, merge_parts
 from wikisum.pipeline.examples.join import SIZES_FOLDER
-from wikisum.pipeline.records import DROPPED, SPLITS, Dropped
-from wikisum.pipeline.report.kept import (
-    KEPT,
-    KEPT_EXAMPLES,
-    KeptExample,
-    SampleExamples,
-    read_kept,
-)
-from wikisum.pipeline.report.leakage import KEYS, Key, SketchShard, leakage
-from wikisum.pipeline.report.names import NAME_COUNT, CountNames, NameCount, read_names
+from wikisum.pipeline.records import SPLITS, Dropped
+from wikisum.pipeline.report.kept import KEPT_EXAMPLES, KeptExample, SampleExamples, read_kept
+from wikisum.pipeline.report.leakage import Key, SketchShard, leakage
+from wikisum.pipeline.report.names import CountNames, NameCount, read_names
 from wikisum.pipeline.report.page import html_page
 from wikisum.pipeline.report.samples import SAMPLE_ROWS, SampleDropped, read_samples
 from wikisum.pipeline.report.sizes import histogram, read_sizes, size_percentiles
-from wikisum.pipeline.stages import page_stages, stages
+from wikisum.pipeline.stages import funnels, page_stages, stages
 
 REPORT = "report/report.json"
 PAGE = "report/index.html"
@@ -39,11 +32,8 @@ _EXAMPLES, _DROPPED, _ARTICLES = "examples/", "dropped/", "articles/"
 _DRAWN = ("lead_words", "documents", "paragraphs", "rouge1_recall")
 
 
-_KEYS, _SAMPLES = Output(".work/keys/", Key, KEYS), Output(".work/samples/", Dropped, DROPPED)
-_KEPT, _NAMES = (
-    Output(".work/kept/", KeptExample, KEPT),
-    Output(".work/names/", NameCount, NAME_COUNT),
-)
+_KEYS, _SAMPLES = Output(".work/keys/", Key), Output(".work/samples/", Dropped)
+_KEPT, _NAMES = Output(".work/kept/", KeptExample), Output(".work/names/", NameCount)
 READ = Stage(name="report", unit="examples", outputs=(_KEYS, _SAMPLES, _KEPT, _NAMES))
 
 
@@ -65,17 +55,15 @@ def write_report(job: Job, stages: list[StageResult], encoded: StageResult) -> S
         *(path for stage in stages for path in stage.paths(_DROPPED) + stage.paths(_ARTICLES)),
     ]
     run = StageRun(
-        READ,
-        key={
-            "before": [stage.fingerprint for stage in stages],
-            "samples": [SAMPLE_ROWS, KEPT_EXAMPLES],
-        },
+        stage=READ,
+        before=stages,
         part_count=len(tasks),
         total_work=encoded.counts.get("examples_out", 0),
+        key={"samples": [SAMPLE_ROWS, KEPT_EXAMPLES]},
     )
 
     def writer(output: Output) -> StageWriter:
-        return job.writer(replace(READ, outputs=(output,)), len(tasks))
+        return replace(job.writer(run), stage=replace(READ, outputs=(output,)))
 
     do = ReadForReport(
         {
@@ -145,77 +133,12 @@ def split_rows(encoded: StageResult) -> dict[str, int]:
     }
 
 
-def funnel(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
-    """What goes in and where it ends, for articles, references, records and paragraphs.
+def funnel(counts: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    """What goes in and where it ends, for all that the stages have declared.
 
-    In each, the parts add up to the whole, which comes first. Pages from the live web are there
-    only if it was asked.
+    In each, the parts add up to the whole, which comes first, and what is kept comes second.
     """
-    names = [stage.name for stage in stages() if stage.name in counts]
-    articles, wanted = (name if name in counts else IMPORT.name for name in ("articles", "wanted"))
-    examples = counts["examples"]
-    pages: Counter[str] = Counter()
-    for stage in page_stages():
-        pages.update(counts.get(stage.name, {}))
-
-    def dropped(kind: str) -> dict[str, int]:
-        """The rows of a kind that stages after the one that counts them have dropped."""
-        first = names.index(articles if kind == "article" else wanted) + 1
-        rows: Counter[str] = Counter()
-        for name in names[first:]:
-            rows.update(_part(counts[name], f"dropped_{kind}_"))
-        return dict(rows)
-
-    taken = pages["documents_out"] + sum(_part(pages, "dropped_").values())
-    # fates of pooled paragraphs, counted a second time
-    after = ("paragraphs_out", "paragraphs_cut", "paragraphs_article_dropped")
-    found = {
-        "articles": {
-            "articles": counts[articles].get("articles_out", 0),
-            "in_examples": examples.get("examples_out", 0),
-            **dropped("article"),
-        },
-        "references": {
-            "wanted": counts[wanted].get("references_out", 0),
-            "in_examples": examples.get("documents_out", 0),
-            **dropped("reference"),
-        },
-        # a record that is neither wanted nor whole is counted twice, as both
-        "records_read": {
-            "read": taken + pages["records_not_wanted"],
-            "wanted_or_broken": taken,
-            "not_wanted": pages["records_not_wanted"],
-        },
-        "records_taken": {
-            "wanted_or_broken": taken,
-            "documents": pages["documents_out"],
-            **_part(pages, "dropped_"),
-        },
-        "paragraphs_of_pages": {
-            "extracted": sum(_part(pages, "paragraphs_").values()),
-            "kept": pages["paragraphs_kept"],
-            **_part(pages, "paragraphs_", ("paragraphs_kept",)),
-        },
-        "paragraphs_of_articles": {
-            "joined": sum(_part(examples, "paragraphs_", after).values()),
-            "in_examples": examples.get("paragraphs_out", 0),
-            **_part(examples, "paragraphs_", ("paragraphs_out", "paragraphs_pooled")),
-        },
-    }
-    if "live-scan" in counts:
-        live = counts["live"]
-        found["pages_from_the_web"] = {
-            "asked": sum(live.values()),
-            "fetched": live.get("fetched", 0),
-            **_part(live, "dropped_"),
-        }
-    return found
-
-
-def _part(of: Mapping[str, int], start: str, without: tuple[str, ...] = ()) -> dict[str, int]:
-    """The counts whose names begin with `start`, under the rest of their names."""
-    return {
-        name.removeprefix(start): number
-        for name, number in of.items()
-        if name.startswith(start) and name not in without
-    }
+    in_order = {stage.name: counts[stage.name] for stage in stages() if stage.name in counts}
+    of_stages = Counts(in_order, [stage.name for stage in page_stages()])
+    found = {f.name: f.parts(of_stages) for f in funnels()}
+    return {name: parts for name, parts in found.items() if parts}

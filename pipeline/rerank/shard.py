@@ -13,8 +13,8 @@ from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult
-from wikisum.pipeline.options import RankSettings
 from wikisum.pipeline.records import Example, example_from_row
+from wikisum.pipeline.rerank.settings import RankSettings
 from wikisum.ranker.rank import method_scores
 
 Graph = dict[str, list[Any]] | None

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from wikisum.pipeline.engine import files
@@ -15,19 +15,21 @@ from wikisum.pipeline.engine.shards import ShardFile, read_rows, row_count
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import MANIFEST, StageResult, Workspace
 from wikisum.pipeline.examples.subwords import MODEL, PIECES
-from wikisum.pipeline.options import RankSettings
-from wikisum.pipeline.records import EXAMPLE, Example
+from wikisum.pipeline.records import Example
 from wikisum.pipeline.report.card import CARD
 from wikisum.pipeline.report.report import PAGE, REPORT
 from wikisum.pipeline.rerank.learned import MODEL_FILES, STAGE, RankShards, local_run
+from wikisum.pipeline.rerank.settings import RankSettings
 from wikisum.pipeline.rerank.shard import RankShard, WriteRanked
+from wikisum.pipeline.setting import Settings
 from wikisum.ranker.rank import LEARNED, METHODS
 from wikisum.ranker.runs.files import VOCAB
 
 RANK = Stage(
     name=STAGE,
     unit="examples",
-    outputs=(Output("examples/", Example, EXAMPLE, count="examples_out"),),
+    outputs=(Output("examples/", Example, count="examples_out"),),
+    settings=RankSettings,
 )
 OTHERS = (REPORT, PAGE, CARD)
 RUN = "ranker"  # where the learned ranker is kept in the work folder, for workers anywhere
@@ -104,13 +106,14 @@ def _take_run(workspace: Workspace, run: str, device: str) -> str:
 def _rank(job: Job, source: Source, settings: RankSettings) -> StageResult:
     """Rank by a method, a task a shard."""
     tasks = [file.path for file in source.shards]
-    do = RankShard(WriteRanked(job.writer(RANK, len(tasks)), settings))
-    return run_parts(job, _run(source, settings, "cpu"), tasks, do)
+    run = _run(source, settings, "cpu")
+    return run_parts(job, run, tasks, RankShard(WriteRanked(job.writer(run), settings)))
 
 
 def _rank_learned(job: Job, source: Source, settings: RankSettings, device: str) -> StageResult:
     """Rank by the learned ranker in the work folder."""
-    writer = job.writer(RANK, len(source.shards))
+    run = _run(source, settings, device)
+    writer = job.writer(run)
     construct = RankShards(
         paths=[file.path for file in source.shards],
         run=job.workspace.work(RUN),
@@ -119,20 +122,17 @@ def _rank_learned(job: Job, source: Source, settings: RankSettings, device: str)
         write=WriteRanked(replace(writer, ticker=Ticker(None)), settings),  # scoring is the work
         ticker=writer.ticker,
     )
-    return run_stage(job, _run(source, settings, device), construct)
+    return run_stage(job, run, construct)
 
 
 def _run(source: Source, settings: RankSettings, device: str) -> StageRun:
     return StageRun(
-        RANK,
-        key={
-            "settings": asdict(settings),
-            "inputs": files.identity(source.shards),
-            "device": device,
-        },
+        stage=RANK,
+        settings=Settings(settings),
+        inputs={"data": source.shards},
         part_count=len(source.shards),
         total_work=sum(row_count(file.path) for file in source.shards),
-        extra={"settings": asdict(settings), "inputs": {"data": files.described(source.shards)}},
+        key={"device": device},
     )
 
 

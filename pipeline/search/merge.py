@@ -17,8 +17,8 @@ from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import open_shard
 from wikisum.pipeline.engine.workspace import PartResult
-from wikisum.pipeline.options import SearchSettings
 from wikisum.pipeline.records import CANDIDATE, Candidate
+from wikisum.pipeline.search.settings import SearchSettings
 from wikisum.ranker.search.best_pages import best_hits
 
 FAN_IN = 64

@@ -18,7 +18,6 @@ from wikisum.pipeline.engine.arrays import read_arrays
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
 from wikisum.pipeline.engine.workspace import PartResult
-from wikisum.pipeline.options import SearchSettings
 from wikisum.pipeline.pages.document import drop_record
 from wikisum.pipeline.pages.plan import FileShare
 from wikisum.pipeline.pages.read_records import read_records
@@ -26,6 +25,7 @@ from wikisum.pipeline.records import Candidate, Dropped
 from wikisum.pipeline.remote.access import Access
 from wikisum.pipeline.search.merge import GROUP_ROWS, SortedRuns
 from wikisum.pipeline.search.pool import Pool
+from wikisum.pipeline.search.settings import SearchSettings
 from wikisum.ranker.search.bm25 import Collection
 from wikisum.ranker.search.phrases import WordHashes
 from wikisum.ranker.search.query_index import QueryIndex

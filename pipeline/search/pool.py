@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from wikisum.pipeline.options import SearchSettings
 from wikisum.pipeline.search.merge import HITS, best_of
+from wikisum.pipeline.search.settings import SearchSettings
 
 MAX_HITS = 1 << 20  # held at once, some 100 MB when they are sorted
 MAX_PAGES = 1 << 16

@@ -11,10 +11,10 @@ from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import ShardFile, read_rows
 from wikisum.pipeline.engine.workspace import PartResult
-from wikisum.pipeline.options import SearchSettings
 from wikisum.pipeline.records import Query
 from wikisum.pipeline.search.merge import merged
 from wikisum.pipeline.search.queries import number_range
+from wikisum.pipeline.search.settings import SearchSettings
 
 
 class QueryResults(NamedTuple):

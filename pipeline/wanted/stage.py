@@ -1,26 +1,44 @@
 """Step 2: `articles/` and search results -> `wanted/`."""
 
-from dataclasses import asdict
-
 from wikisum.pipeline import reasons
-from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.funnel import Counts, Funnel
 from wikisum.pipeline.engine.job import Job
-from wikisum.pipeline.engine.provenance import origin_of
 from wikisum.pipeline.engine.run import run_stage
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
-from wikisum.pipeline.options import Settings
-from wikisum.pipeline.records import WANTED, WantedUrl
+from wikisum.pipeline.records import WantedUrl
+from wikisum.pipeline.setting import Settings
+from wikisum.pipeline.wanted.settings import WantedSettings
 from wikisum.pipeline.wanted.url_filter import KEYS_FOLDER
 from wikisum.pipeline.wanted.urls import STAGE as NAME
 from wikisum.pipeline.wanted.want import WantPages
 
+
+def _reference_funnel(counts: Counts) -> dict[str, int]:
+    maker = counts.maker_of("references_out", default=NAME)
+    return {
+        "wanted": counts.of(maker)["references_out"],
+        "in_examples": counts.of("examples")["documents_out"],
+        **counts.dropped_after(maker, "reference"),
+    }
+
+
 WANT = Stage(
     name=NAME,
     unit="references",
+    settings=WantedSettings,
+    title="wanted pages",
+    funnels=(
+        Funnel(
+            "references",
+            "Wanted pages: each pair of an article and a URL",
+            _reference_funnel,
+            sampled="reference",
+        ),
+    ),
     outputs=(
-        Output("wanted/wanted-", WantedUrl, WANTED, count="references_out"),
+        Output("wanted/wanted-", WantedUrl, count="references_out"),
         Output(f"{KEYS_FOLDER}/"),
     ),
     reasons={
@@ -37,31 +55,22 @@ def want_pages(
     job: Job, settings: Settings, search_results: list[InputFile], articles: StageResult
 ) -> StageResult:
     """`articles/` and search results -> `wanted/`."""
-    own = settings.wanted
+    own = settings[WantedSettings]
     cited_as = articles.extra["cited_as"]
     if cited_as == "original" and own.corpus != "combined":
         raise ValueError(
             f"--corpus {own.corpus}: the original files do not tell citations from search results"
         )
-    origin = origin_of(WANT.name, own, articles)
-    shard_count = max(1, articles.counts["articles_out"] // ARTICLES_PER_SHARD)
     run = StageRun(
-        WANT,
-        key={
-            "settings": own.corpus,
-            "inputs": files.identity(search_results),
-            "before": articles.fingerprint,
-        },
-        part_count=shard_count,
-        extra={
-            "settings": asdict(own),
-            "origin": origin,
-            "inputs": {"search_results": files.described(search_results)},
-        },
+        stage=WANT,
+        settings=settings,
+        before=[articles],
+        inputs={"search_results": search_results},
+        part_count=max(1, articles.counts["articles_out"] // ARTICLES_PER_SHARD),
     )
     sliced = articles.extra["settings"]
     construct = WantPages(
-        writer=job.writer(WANT, shard_count, origin),
+        writer=job.writer(run),
         article_paths=[job.workspace.path(p) for p in articles.paths("articles/")],
         search_files=search_results,
         corpus=own.corpus,

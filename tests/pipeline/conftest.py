@@ -12,18 +12,20 @@ from wikisum.pipeline.articles.stage import read_articles
 from wikisum.pipeline.engine.files import InputFile, expand
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.workspace import StageResult, Workspace
+from wikisum.pipeline.examples.settings import ExampleSettings, VocabSettings
 from wikisum.pipeline.examples.stage import (
     encode_subwords,
     join_pages,
     link_paragraphs,
     train_vocab,
 )
-from wikisum.pipeline.options import RemoteSettings, Settings, VocabSettings
 from wikisum.pipeline.pages.stage import scan_pages
 from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.remote.settings import RemoteSettings
+from wikisum.pipeline.setting import Settings
 from wikisum.pipeline.wanted.stage import want_pages
 
-SETTINGS = Settings(shards=1, vocab=VocabSettings(vocab_size=70))
+SETTINGS = Settings(ExampleSettings(shards=1), VocabSettings(vocab_size=70))
 PAGE = "The Tavin bridge was painted green by {} men in a single summer of that year. "
 
 

@@ -13,6 +13,7 @@ def all_parsers(parser, name="wikisum"):
 
 
 PARSERS = dict(all_parsers(_parser()))
+PARSERS["wikisum build"]._add_flags()  # the late ones, of the stages' settings
 LEAVES = {name: parser for name, parser in PARSERS.items() if not parser.commands}
 
 

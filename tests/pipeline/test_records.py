@@ -1,9 +1,13 @@
+from typing import NamedTuple
+
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from tests.builders import article, document
 from wikisum.pipeline import records
 from wikisum.pipeline.engine.shards import open_shard, read_rows
+from wikisum.pipeline.records import Float32, Int8, Section, schema_of
 
 GRAPH = {"source": [0], "target": [1], "weight": [0.5]}
 EXAMPLE = records.Example(
@@ -68,3 +72,22 @@ def test_records_are_ordered_by_their_columns_missing_values_first():
 def test_columns_and_fields_stand_in_one_order():
     for record, schema in ALL:
         assert list(record._fields) == schema.names
+
+
+class Nested(NamedTuple):
+    name: str
+    small: Int8
+    items: list[Section]
+    weight: Float32 | None = None
+
+
+def test_a_schema_has_a_column_for_each_field():
+    section = pa.struct({"title": pa.string(), "level": pa.int8(), "text": pa.string()})
+    assert schema_of(Nested) == pa.schema(
+        {
+            "name": pa.string(),
+            "small": pa.int8(),
+            "items": pa.list_(pa.field("element", section)),
+            "weight": pa.float32(),
+        }
+    )

@@ -4,19 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from wikisum.pipeline.setting import (
-    RETRY_REASONS,
-    Checked,
-    contact_address,
-    crawl_date,
-    crawl_name,
-    extractor,
-    fault_of,
-    flag_of,
-    http_url,
-    retry_reasons,
-    setting,
-)
+from wikisum.pipeline.locate.settings import crawl_date, crawl_name
+from wikisum.pipeline.pages.settings import extractor
+from wikisum.pipeline.remote.settings import RETRY_REASONS, contact_address, http_url, retry_reasons
+from wikisum.pipeline.setting import Checked, fault_of, flag_of, setting
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -80,7 +71,7 @@ def test_words_of_flags(parse, good, bad):
 
 
 def test_an_extractor_without_its_package_names_the_extra(monkeypatch):
-    monkeypatch.setattr("wikisum.pipeline.setting.find_spec", lambda name: None)
+    monkeypatch.setattr("wikisum.pipeline.pages.settings.find_spec", lambda name: None)
     assert extractor("fast") == "fast"
     with pytest.raises(ValueError, match=r"pip install 'wikisum\[trafilatura\]'"):
         extractor("trafilatura")

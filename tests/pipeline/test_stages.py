@@ -3,25 +3,39 @@
 import ast
 import io
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 
 from tests.conftest import GOLDEN
 from wikisum.pipeline import stages
 from wikisum.pipeline.build import build
+from wikisum.pipeline.cli import main
+from wikisum.pipeline.commands.command import Parser
+from wikisum.pipeline.commands.job import add_job_flags
+from wikisum.pipeline.commands.settings import (
+    add_article_flags,
+    add_build_settings,
+    build_settings,
+)
+from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import expand
+from wikisum.pipeline.engine.funnel import Funnel
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.run import run_parts
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import Workspace
+from wikisum.pipeline.examples.settings import VocabSettings
 from wikisum.pipeline.live.stage import LIVE
-from wikisum.pipeline.options import RemoteSettings, Settings, VocabSettings
 from wikisum.pipeline.reasons import without_status
+from wikisum.pipeline.remote.settings import RemoteSettings
+from wikisum.pipeline.report.report import READ
 from wikisum.pipeline.rerank.stage import RANK
+from wikisum.pipeline.setting import Checked, Settings, setting
 from wikisum.pipeline.stages import STEPS, Step
 from wikisum.pipeline.validate.validate import validate
 
@@ -33,10 +47,28 @@ class Toy(NamedTuple):
     article: str
 
 
+@dataclass(frozen=True)
+class ToySettings(Checked):
+    reason: str = setting("too_plain", "why toys are dropped", flag="toy-reason")
+    shelf: str | None = setting(None, "where toys are", is_recorded=False)
+
+
+BOX = Stage(name="box", unit="toys", outputs=(Output(".work/box/"),))
 TOY = Stage(
     name="toy",
     unit="articles",
-    outputs=(Output("toys/toys-", Toy, pa.schema({"article": pa.string()}), count="toys_out"),),
+    settings=ToySettings,
+    title="toys",
+    funnels=(
+        Funnel(
+            "toys_of_articles",
+            "Toys of articles",
+            lambda counts: {"found": 2, "made": counts.of("toy")["toys_out"], "dropped": 1},
+            sampled="record",
+        ),
+    ),
+    internal=(BOX,),
+    outputs=(Output("toys/toys-", Toy, count="toys_out"),),
     reasons={"too_plain": "The article has nothing to play with."},
 )
 
@@ -54,12 +86,14 @@ class MakeToys:
         return part.result()
 
 
-def toy_step(reason: str = "too_plain", is_wanted: bool = True) -> Step:
+def toy_step(is_wanted: bool = True) -> Step:
     def run(b: stages.Build) -> list:
         if not is_wanted:
             return []
-        run = StageRun(TOY, {"reason": reason}, 1, extra={"settings": {"reason": reason}})
-        return [run_parts(b.job, run, ["car"], MakeToys(b.job.writer(TOY, 1), reason))]
+        files.write_bytes(b.job.workspace.path(".work/box/0"), b"")
+        run = StageRun(stage=TOY, settings=b.settings, part_count=1)
+        made = MakeToys(b.job.writer(run), b.settings[ToySettings].reason)
+        return [run_parts(b.job, run, ["car"], made)]
 
     return Step((TOY,), run)
 
@@ -69,7 +103,7 @@ def build_with(out: Path, monkeypatch, step: Step) -> dict:
     monkeypatch.setattr(stages, "STEPS", (*STEPS[:before], step, *STEPS[before:]))
     manifest = build(
         Job(Workspace(str(out)), io.StringIO()),
-        Settings(vocab=VocabSettings(vocab_size=500)),
+        Settings(VocabSettings(vocab_size=500), ToySettings(shelf="/home/someone")),
         dump=expand([str(GOLDEN / "sample.xml.bz2")]),
         titles=[],
         urls=[],
@@ -102,6 +136,32 @@ def test_a_new_stage_runs_in_its_place_and_is_in_manifest_and_report(built):
     assert ("toy", "too_plain") in {(row["stage"], row["reason"]) for row in report["dropped"]}
 
 
+def test_a_new_stage_has_its_settings_in_the_manifest_and_its_shards(built):
+    manifest = json.loads((built / "manifest.json").read_text())
+    assert manifest["settings"]["toy"] == {"reason": "too_plain", "shelf": "/home/someone"}
+    shard = pq.ParquetFile(built / "toys/toys-00000-of-00001.parquet")
+    stored = json.loads(shard.schema_arrow.metadata[b"wikisum.settings"])
+    assert stored == {"toy": {"reason": "too_plain"}}
+
+
+def test_a_new_stage_has_its_flags(monkeypatch, capsys):
+    monkeypatch.setattr(stages, "STEPS", (*STEPS, toy_step()))
+    assert main(["build", "--help"]) == 0
+    assert "toys:\n  --toy-reason NAME" in capsys.readouterr().out
+    words = ["--articles", "a", "--out", "o", "--toy-reason", "too_big"]
+    parser = Parser(prog="wikisum build")
+    for add in (add_article_flags, add_build_settings, add_job_flags):
+        add(parser)
+    found = build_settings(parser.parse_args(words), *stages.setting_kinds())
+    assert found[ToySettings].reason == "too_big"
+
+
+def test_a_new_stage_has_its_funnel_in_the_report(built):
+    report = json.loads((built / "report/report.json").read_text())
+    assert report["funnel"]["toys_of_articles"] == {"found": 2, "made": 1, "dropped": 1}
+    assert "Toys of articles" in (built / "report/index.html").read_text()
+
+
 def test_a_new_stage_is_validated(built, monkeypatch):
     monkeypatch.setattr(stages, "STEPS", (*STEPS, toy_step()))
     assert list(validate(str(built))) == []
@@ -126,15 +186,17 @@ def test_what_a_later_build_does_not_need_is_deleted(built, monkeypatch):
     manifest = json.loads((built / "manifest.json").read_text())
     assert "toy" not in manifest["counts"]
     assert not list(built.glob("toys/*"))
+    assert not list(built.glob(".work/box/*"))
     assert not list(built.glob("dropped/dropped-toy-*"))
     assert {row["stage"] for row in ds.dataset(built / "dropped").to_table().to_pylist()} - {"toy"}
     assert list(validate(str(built))) == []
 
 
 def test_names_and_prefixes_are_unique():
-    every = [*stages.stages(), RANK]
+    every = [each for stage in stages.stages() for each in (stage, *stage.internal)]
+    every += [RANK, READ]
     assert len({stage.name for stage in every}) == len(every)
-    deleted = [stage for stage in stages.stages() if stage is not LIVE]  # what it has stays
+    deleted = [stage for stage in every if stage not in (LIVE, RANK)]  # what these have stays
     prefixes = [prefix for stage in deleted for prefix in stage.prefixes]
     assert len(set(prefixes)) == len(prefixes)
     for one in prefixes:
@@ -150,6 +212,19 @@ def test_the_order_is_that_of_the_flow():
     ]  # fmt: skip
     pages = [stage.name for stage in stages.page_stages()]
     assert pages == ["import", "fetch", "scan", "live-scan"]
+
+
+def test_internal_stages_write_into_the_work_folder_alone():
+    inner = {each.name: each for stage in stages.stages() for each in stage.internal}
+    assert set(inner) == {"keys", "filter", "live-filter", "index", "statistics", "merge"}
+    assert all(output.is_internal for each in inner.values() for output in each.all_outputs)
+
+
+def test_stages_beside_the_flow_are_those_of_a_search():
+    every = [each for stage in stages.stages() for each in (stage, *stage.internal)]
+    assert {stage.name for stage in every if stage.is_beside} == {
+        "queries", "index", "statistics", "candidates", "merge", "search",
+    }  # fmt: skip
 
 
 ERRORS = {

@@ -5,16 +5,36 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from wikisum.pipeline import options
 from wikisum.pipeline.commands import settings as flags
 from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.extras import check_build
 from wikisum.pipeline.commands.flags import add_settings, settings_of
 from wikisum.pipeline.commands.job import add_job_flags, check_out, open_job
+from wikisum.pipeline.corpora.settings import ColumnSettings, CorpusSettings
+from wikisum.pipeline.examples.settings import (
+    ANY_LANGUAGE,
+    ExampleSettings,
+    GraphSettings,
+    VocabSettings,
+)
+from wikisum.pipeline.setting import Settings
 
 if TYPE_CHECKING:
     from wikisum.pipeline.corpora.corpus import Corpus
 
+# A corpus comes as its authors chose it: nothing is dropped as a copy, as a duplicate, for its
+# language or for its number, and its order is kept.
+FOR_CORPORA = Settings(
+    ExampleSettings(
+        language=ANY_LANGUAGE,
+        keep_duplicates=True,
+        ranking="given",
+        clone_threshold=1.0,
+        paragraph_clone_threshold=1.0,
+        max_documents=100_000,
+        max_paragraphs=1000,
+    ),
+)
 ABOUT = "Import another corpus into the shards of a build."
 CORPORA = {
     "cnndm": "Import CNN/DailyMail: chunks (.bin), stories, JSON Lines or Parquet.",
@@ -32,7 +52,7 @@ def import_corpus(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from wikisum.pipeline.corpora.corpus import CORPORA, table
 
     name = args.import_command
-    columns = settings_of(args, options.ColumnSettings()) if name == "table" else None
+    columns = settings_of(args, ColumnSettings()) if name == "table" else None
     return _import(args, beam_flags, table(columns) if columns else CORPORA[name], columns)
 
 
@@ -40,7 +60,7 @@ def _import(
     args: argparse.Namespace,
     beam_flags: list[str],
     corpus: "Corpus",
-    columns: options.ColumnSettings | None,
+    columns: ColumnSettings | None,
 ) -> int:
     from dataclasses import replace
 
@@ -48,15 +68,17 @@ def _import(
     from wikisum.pipeline.corpora.read import check_files
     from wikisum.pipeline.report import summary
 
-    base = replace(options.CorpusSettings(), units=corpus.unit)
+    base = replace(CorpusSettings(), units=corpus.unit)
     own = settings_of(args, base)
-    settings = flags.build_settings(args, options.FOR_CORPORA)
+    settings = flags.build_settings(
+        args, ExampleSettings, GraphSettings, VocabSettings, default=FOR_CORPORA
+    )
     check_out(args.out)
     inputs = flags.input_files("FILE", _stories(args.files))
     lists = flags.input_files("--lists", args.lists)
     check_files(corpus, inputs, lists)
-    check_build(needs_spacy=settings.graphs.has("discourse"))
-    vocab = flags.vocab_file(settings.vocab.vocab)
+    check_build(needs_spacy=settings[GraphSettings].has("discourse"))
+    vocab = flags.vocab_file(settings[VocabSettings].vocab)
     with open_job(args, beam_flags) as job:
         manifest = flow.import_corpus(
             job, corpus, own, settings, inputs=inputs, lists=lists, vocab=vocab, columns=columns
@@ -85,30 +107,34 @@ def _add_input_flags(parser: argparse.ArgumentParser) -> None:
         help="lists of the URLs of stories or the titles of articles in each split, with the "
         "split in the name of the file (all_train.txt)",
     )
-    add_settings(parser.add_argument_group("corpus"), options.CorpusSettings)
+    add_settings(parser.add_argument_group("corpus"), CorpusSettings)
 
 
 def _add_columns(parser: argparse.ArgumentParser) -> None:
-    add_settings(parser.add_argument_group("columns"), options.ColumnSettings)
+    add_settings(parser.add_argument_group("columns"), ColumnSettings)
 
 
 def _add_example_flags(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("examples")
-    names = ["ranking", "max_paragraphs", "max_words"]
+    names = ["ranking", "max_paragraphs", "max_words", "shards"]
     texts = {
         "ranking": "order of the paragraphs: as in the documents (given, the default), or by "
         "tf-idf with the title",
         "max_paragraphs": "maximum paragraphs per entry (default: 1000)",
     }
-    add_settings(group, options.ExampleSettings, only=names, texts=texts, show_defaults=False)
-    add_settings(group, options.GraphSettings)
-    add_settings(group, options.Settings)
+    add_settings(group, ExampleSettings, only=names, texts=texts, show_defaults=False)
+    add_settings(group, GraphSettings)
 
 
 def add_commands(commands: Commands) -> None:
     """Add `wikisum import`."""
     group = commands.group("import", ABOUT)
-    shared = (_add_input_flags, _add_example_flags, flags.add_vocab_flags, add_job_flags)
+    shared = (
+        _add_input_flags,
+        _add_example_flags,
+        flags.settings_flags("subwords", VocabSettings),
+        add_job_flags,
+    )
     for name, text in CORPORA.items():
         example = f"wikisum import {name} FILE... --out {name}"
         group.add_beam(name, import_corpus, *shared, examples=[example], text=text)

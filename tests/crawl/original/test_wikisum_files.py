@@ -14,7 +14,7 @@ from wikisum.crawl.original.wikisum_files import (
     shard_of,
     split_of_shard,
 )
-from wikisum.pipeline.options import SPLIT_TENTHS
+from wikisum.pipeline.articles.settings import SPLIT_TENTHS
 
 
 def test_an_article():

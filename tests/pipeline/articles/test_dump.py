@@ -7,9 +7,9 @@ from tests.builders import dump, stage_writer
 from wikisum.crawl.wikipedia.site import ENGLISH
 from wikisum.pipeline.articles import dump as read_articles
 from wikisum.pipeline.articles.dump import ReadDump, plan_parts
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.articles.stage import READ_ARTICLES
 from wikisum.pipeline.engine.files import expand
-from wikisum.pipeline.options import ArticleSettings
 
 TITLES = [f"Article {i}" for i in range(6)]
 

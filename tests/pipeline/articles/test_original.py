@@ -3,10 +3,10 @@ import pytest
 from tests import tfrecords
 from tests.builders import stage_writer
 from wikisum.pipeline.articles.original import ReadWikisum, ShardFiles, is_original, pair_files
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.articles.stage import READ_ARTICLES
 from wikisum.pipeline.engine.files import InputFile, expand
 from wikisum.pipeline.engine.shards import read_rows
-from wikisum.pipeline.options import ArticleSettings
 
 
 def named(*names: str) -> list[InputFile]:

@@ -1,10 +1,10 @@
 import pytest
 
 from tests.builders import article, stage_writer
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.articles.shard import is_full, is_selected, write_article
 from wikisum.pipeline.articles.stage import READ_ARTICLES
 from wikisum.pipeline.engine.shards import read_rows
-from wikisum.pipeline.options import ArticleSettings
 
 
 def test_without_a_list_every_title_is_selected():

@@ -1,17 +1,16 @@
 import io
-from dataclasses import replace
 
 import pytest
 
 from tests.builders import dump
 from tests.pipeline.conftest import SETTINGS
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.articles.stage import read_articles, site_of_dump
 from wikisum.pipeline.engine.files import expand
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.errors import JobFailed
-from wikisum.pipeline.options import ArticleSettings
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ def test_articles_of_a_dump(flow):
 
 def test_the_same_call_is_not_run_again_and_a_limit_is(flow):
     assert read_articles(flow.job, SETTINGS, flow.dump, []).skipped
-    one = replace(SETTINGS, articles=ArticleSettings(limit=1))
+    one = SETTINGS.changed(ArticleSettings(limit=1))
     limited = read_articles(flow.job, one, flow.dump, [])
     assert not limited.skipped
     assert limited.counts["articles_out"] == 1
@@ -41,7 +40,7 @@ def test_the_same_call_is_not_run_again_and_a_limit_is(flow):
 def test_titles_that_no_article_has_are_reported(flow, tmp_path):
     (tmp_path / "titles.txt").write_text("Osterby\nAtlantis\n")
     path = str(tmp_path / "titles.txt")
-    settings = replace(SETTINGS, articles=ArticleSettings(titles=path))
+    settings = SETTINGS.changed(ArticleSettings(titles=path))
     result = read_articles(flow.job, settings, flow.dump, expand([path]))
     assert result.counts["articles_out"] == 1
     assert "Atlantis" in flow.messages
@@ -63,7 +62,7 @@ def test_the_language_is_that_of_the_first_dump(tmp_path):
 
 @pytest.mark.parametrize("split", ["t2t", "t2t-nominal"])
 def test_splits_by_shard_need_original_files(job, flow, split):
-    settings = replace(SETTINGS, articles=ArticleSettings(split=split))
+    settings = SETTINGS.changed(ArticleSettings(split=split))
     with pytest.raises(ValueError, match=f"--split {split} goes with the original WikiSum files"):
         read_articles(job, settings, flow.dump, [])
 

@@ -5,13 +5,14 @@ import pyarrow.dataset as ds
 import pytest
 
 from wikisum.pipeline.articles import dump as read_dump
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.articles.stage import READ_ARTICLES, read_articles
 from wikisum.pipeline.articles.templates import STORE, read_templates, templates_of
 from wikisum.pipeline.engine.files import expand
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.errors import JobFailed
-from wikisum.pipeline.options import ArticleSettings, Settings
+from wikisum.pipeline.setting import Settings
 
 
 def page(title: str, namespace: int, text: str) -> bytes:
@@ -42,7 +43,7 @@ def job(tmp_path):
 def articles(job, settings: ArticleSettings) -> tuple[list, dict]:
     dump = expand([job.workspace.out.replace("/out", "/d.xml.bz2")])
     found = read_templates(job, settings, dump)
-    read_articles(job, Settings(articles=settings), dump, [], None, templates_of(job, found))
+    read_articles(job, Settings(settings), dump, [], None, templates_of(job, found))
     (row,) = ds.dataset(job.workspace.path("articles")).to_table().to_pylist()
     return found, row
 
@@ -85,5 +86,5 @@ def test_articles_are_chosen_by_category(job, pattern, count):
 
 
 def test_a_bad_pattern_is_refused():
-    with pytest.raises(ValueError, match=r"--category must be a regular expression, but '\(' is"):
+    with pytest.raises(ValueError, match=r"--category must be a regular expression, not '\('"):
         ArticleSettings(category="(")

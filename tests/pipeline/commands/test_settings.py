@@ -1,13 +1,19 @@
 import pytest
 
-from wikisum.pipeline import options
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.commands import settings as flags
 from wikisum.pipeline.commands.command import Parser
+from wikisum.pipeline.examples.settings import ExampleSettings, GraphSettings, VocabSettings
+from wikisum.pipeline.live.settings import LiveSettings
+from wikisum.pipeline.locate.settings import LocateSettings
+from wikisum.pipeline.pages.settings import PageSettings
+from wikisum.pipeline.stages import setting_kinds
+from wikisum.pipeline.wanted.settings import WantedSettings
 
 GROUPS = (
-    flags.add_preset_flags, flags.add_article_flags, flags.add_wanted_flags, flags.add_crawl_flags,
-    flags.add_file_flags, flags.add_live_flags, flags.add_page_flags, flags.add_example_flags,
-    flags.add_vocab_flags, flags.add_server_flags, flags.add_retry_flag,
+    flags.add_preset_flags, flags.add_article_flags, flags.add_wanted_flags, flags.add_index_flag,
+    flags.add_file_flags, flags.add_live_flags, flags.add_build_settings, flags.add_server_flags,
+    flags.add_retry_flag,
 )  # fmt: skip
 
 
@@ -20,7 +26,15 @@ def parsed(*words):
 
 
 def test_defaults_are_those_of_the_settings():
-    assert flags.build_settings(parsed()) == options.Settings()
+    found = flags.build_settings(parsed(), *setting_kinds())
+    assert all(found[kind] == kind() for kind in setting_kinds())
+
+
+def test_flags_of_one_title_stand_together():
+    parser = Parser(prog="wikisum build")
+    flags.add_article_flags(parser)
+    flags.add_build_settings(parser)
+    assert parser.format_help().count("articles:") == 1
 
 
 def test_each_group_takes_its_flags():
@@ -28,22 +42,24 @@ def test_each_group_takes_its_flags():
         parsed("--limit", "3", "--titles", "t", "--corpus", "search", "--crawl", "A",
                "--crawl", "B",
                "--extractor", "soup", "--max-words", "9", "--keep-duplicates", "--shards", "2",
-               "--graph-paragraphs", "5", "--vocab-sample", "7", "--vocab", "v")
+               "--graph-paragraphs", "5", "--vocab-sample", "7", "--vocab", "v"),
+        *setting_kinds(),
     )  # fmt: skip
-    assert found.articles == options.ArticleSettings(limit=3, titles="t")
-    assert found.wanted.corpus == "search"
-    assert found.locate.crawls == ("A", "B")
-    assert found.pages.extractor == "soup"
-    assert (found.examples.max_words, found.examples.keep_duplicates) == (9, True)
-    assert (found.graphs.graph_paragraphs, found.shards) == (5, 2)
-    assert found.vocab == options.VocabSettings(sample=7, vocab="v")
+    assert found[ArticleSettings] == ArticleSettings(limit=3, titles="t")
+    assert found[WantedSettings].corpus == "search"
+    assert found[LocateSettings].crawls == ("A", "B")
+    assert found[PageSettings].extractor == "soup"
+    assert (found[ExampleSettings].max_words, found[ExampleSettings].keep_duplicates) == (9, True)
+    assert (found[GraphSettings].graph_paragraphs, found[ExampleSettings].shards) == (5, 2)
+    assert found[VocabSettings] == VocabSettings(sample=7, vocab="v")
 
 
 def test_flags_take_precedence_over_the_preset():
-    found = flags.build_settings(parsed("--like-t2t", "--max-words", "9", "--no-keep-duplicates"))
-    assert found.pages == options.LIKE_T2T.pages
-    assert (found.examples.max_words, found.examples.keep_duplicates) == (9, False)
-    assert found.examples.text_rule == "t2t"
+    args = parsed("--like-t2t", "--max-words", "9", "--no-keep-duplicates")
+    found = flags.build_settings(args, *setting_kinds())
+    assert found[PageSettings] == flags.LIKE_T2T[PageSettings]
+    assert (found[ExampleSettings].max_words, found[ExampleSettings].keep_duplicates) == (9, False)
+    assert found[ExampleSettings].text_rule == "t2t"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +97,7 @@ def test_live_settings():
     assert flags.live_settings(parsed()) is None
     contact = ["--live", "--contact", "you@host.example"]
     found = flags.live_settings(parsed(*contact, "--live-delay", "2", "--allow-private"))
-    assert found == options.LiveSettings("you@host.example", delay_seconds=2.0, allow_private=True)
+    assert found == LiveSettings("you@host.example", delay_seconds=2.0, allow_private=True)
     with pytest.raises(ValueError, match="--live needs --contact"):
         flags.live_settings(parsed("--live"))
     with pytest.raises(ValueError, match="--live-max-seconds goes with --live"):

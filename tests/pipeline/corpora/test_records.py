@@ -5,7 +5,7 @@ import pytest
 from wikisum.crawl.errors import BadLine
 from wikisum.pipeline.corpora.entry import CorpusRow, Entry, SourceText
 from wikisum.pipeline.corpora.records import paragraphs, records_of
-from wikisum.pipeline.options import CorpusSettings
+from wikisum.pipeline.corpora.settings import CorpusSettings
 
 SETTINGS = CorpusSettings(units="lines")
 ENTRY = Entry("A title", "One.\n Two. ", [SourceText("a\nb"), SourceText(" "), SourceText("c")])

@@ -8,8 +8,8 @@ from wikisum.models.export.source import Source, documents_of
 from wikisum.pipeline.corpora.corpus import CORPORA
 from wikisum.pipeline.corpora.read import plan, read
 from wikisum.pipeline.corpora.records import records_of
+from wikisum.pipeline.corpora.settings import CorpusSettings
 from wikisum.pipeline.engine.files import expand
-from wikisum.pipeline.options import CorpusSettings
 from wikisum.pipeline.records import SPLITS
 
 

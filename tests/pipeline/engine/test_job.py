@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.job import Job
@@ -31,6 +32,17 @@ def test_a_stage_names_its_files_and_its_runs():
     assert STAGE.prefixes == ("toys/toys-", "dropped/dropped-toy-")
     assert STAGE.outputs[0].folder == "toys"
     assert Output(".work/toys/").is_internal
-    run = StageRun(STAGE, {"before": "x"}, 1)
-    assert run.fingerprint == StageRun(STAGE, {"before": "x"}, 5, extra={"a": 1}).fingerprint
-    assert run.fingerprint != StageRun(STAGE, {"before": "y"}, 1).fingerprint
+    run = StageRun(stage=STAGE, key={"before": "x"}, part_count=3)
+    writer = Job(Workspace("out"), io.StringIO()).writer(run)
+    assert (writer.out, writer.stage, writer.part_count) == ("out", STAGE, 3)
+    assert writer.metadata == run.metadata
+
+
+def test_with_a_stage_its_internal_stages_are_forgotten(tmp_path):
+    inner = Stage("inner", "toys", (Output(".work/inner/"),))
+    workspace = Workspace(str(tmp_path))
+    files.write_bytes(workspace.path(".work/inner/0.parquet"), b"")
+    workspace.finish(StageResult("inner", "f", [], {}, {}, 0.0))
+    Job(workspace, io.StringIO()).forget(replace(STAGE, internal=(inner,)))
+    assert workspace.finished("inner") is None
+    assert not files.exists(workspace.path(".work/inner/0.parquet"))

@@ -27,8 +27,8 @@ STAGE = Stage(
     name="toy",
     unit="pages",
     outputs=(
-        Output("pages/pages-toy-", Page, pa.schema({"url": pa.string()}), count="pages_out"),
-        Output(".work/links/", Link, pa.schema({"target": pa.string()})),
+        Output("pages/pages-toy-", Page, count="pages_out"),
+        Output(".work/links/", Link),
         Output(".work/tables/table-", Table, suffix=".arrays"),
     ),
     reasons={"too_old": "The page is older than the limit."},

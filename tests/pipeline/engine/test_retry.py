@@ -3,14 +3,16 @@
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.retry import forget_previous, keep_previous
 from wikisum.pipeline.engine.shards import ShardFile
+from wikisum.pipeline.engine.stage import Stage, StageRun
 from wikisum.pipeline.engine.workspace import PartResult, StageResult, Workspace
 
+FETCH = Stage("fetch", "pages")
 SETTINGS = {"extractor": "fast", "crawls": ["A"]}
 
 
-def finished(tmp_path, fingerprint: str = "f") -> Workspace:
+def finished(tmp_path, key: str = "f") -> Workspace:
     """A stage `fetch` of two parts, the second of which lost a page to a timeout."""
-    workspace = Workspace(str(tmp_path))
+    workspace, fingerprint = Workspace(str(tmp_path)), run_of(key).fingerprint
     shards = []
     for index, counts in enumerate(({"documents_out": 3}, {"dropped_timeout": 1})):
         path = f"documents/documents-fetch-{index}.parquet"
@@ -22,17 +24,19 @@ def finished(tmp_path, fingerprint: str = "f") -> Workspace:
     return workspace
 
 
-def keep(workspace: Workspace, *reasons: str, key: str = "f", of_other_inputs: bool = False):
-    return keep_previous(
-        workspace, "fetch", key, 2, SETTINGS, reasons, of_other_inputs=of_other_inputs
-    )
+def run_of(key: str = "f", settings: dict = SETTINGS) -> StageRun:
+    return StageRun(stage=FETCH, part_count=2, key={"before": key}, extra={"settings": settings})
+
+
+def keep(workspace: Workspace, *reasons: str, of_other_inputs: bool = False):
+    return keep_previous(workspace, run_of(), reasons, of_other_inputs=of_other_inputs)
 
 
 def test_parts_with_such_failures_are_opened_and_their_files_kept(tmp_path):
     workspace = finished(tmp_path)
     previous = keep(workspace, "timeout", "http_503")
     assert previous.reasons == {"timeout", "http_503"}
-    assert sorted(workspace.parts("fetch", "f").load(2)) == [0]
+    assert sorted(workspace.parts("fetch", run_of().fingerprint).load(2)) == [0]
     assert workspace.finished("fetch") is None
     assert previous.path("documents/documents-fetch-0.parquet") is None
     kept = previous.path("documents/documents-fetch-1.parquet")
@@ -44,7 +48,7 @@ def test_without_such_failures_nothing_changes(tmp_path):
     workspace = finished(tmp_path)
     assert keep(workspace) is None
     assert keep(workspace, "http_503") is None
-    assert workspace.finished("fetch", "f") is not None
+    assert workspace.finished("fetch", run_of().fingerprint) is not None
 
 
 def test_what_a_killed_run_had_kept_is_used_again_with_its_reasons(tmp_path):
@@ -53,14 +57,15 @@ def test_what_a_killed_run_had_kept_is_used_again_with_its_reasons(tmp_path):
     again = keep(workspace)
     assert again.reasons == {"timeout"}
     assert again.path("documents/documents-fetch-1.parquet") is not None
-    forget_previous(workspace, "fetch")
+    forget_previous(workspace, run_of())
     assert keep(workspace) is None
 
 
 def test_files_of_other_inputs_are_kept_under_the_same_settings_only(tmp_path):
     workspace = finished(tmp_path, "other")
-    previous = keep(workspace, key="f", of_other_inputs=True)
+    previous = keep(workspace, of_other_inputs=True)
     assert previous.path("documents/documents-fetch-0.parquet") is not None
     other = finished(tmp_path / "b", "other")
     changed = {**SETTINGS, "extractor": "soup"}
-    assert keep_previous(other, "fetch", "f", 2, changed, (), of_other_inputs=True) is None
+    run = run_of(settings=changed)
+    assert keep_previous(other, run, (), of_other_inputs=True) is None

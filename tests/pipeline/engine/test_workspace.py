@@ -65,13 +65,12 @@ def test_a_stage_without_a_file_is_not_finished(out):
     assert workspace.finished("scan", "key") is None
 
 
-def test_stages_of_a_search_leave_a_dataset_finished(out):
+def test_a_stage_beside_a_dataset_leaves_it_finished(out):
     workspace, _ = parts_of(out, 1)
     manifest = workspace.path(MANIFEST)
     files.write_bytes(manifest, b"{}")
-    for stage in ("queries", "index", "statistics", "candidates", "merge-2", "search"):
-        workspace.begin(stage, "key", (f".work/{stage}-",), 1)
-        assert files.exists(manifest)
+    workspace.begin("search", "key", ("search/results-",), 1, is_beside=True)
+    assert files.exists(manifest)
     workspace.begin("live-scan", "key", ("documents/documents-live-",), 1)
     assert not files.exists(manifest)
 

@@ -1,6 +1,7 @@
 import pytest
 
 from wikisum.crawl.html import EXTRACTORS
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.estimate.estimate import HTML_SPEED, StageCost, dollars, estimate, total
 from wikisum.pipeline.estimate.rates import Assumptions, Prices, Rates
 from wikisum.pipeline.estimate.volumes import (
@@ -8,16 +9,12 @@ from wikisum.pipeline.estimate.volumes import (
     CrawlSample,
     PageSample,
 )
-from wikisum.pipeline.options import (
-    ArticleSettings,
-    GraphSettings,
-    LiveSettings,
-    LocateSettings,
-    PageSettings,
-    Settings,
-    VocabSettings,
-    WantedSettings,
-)
+from wikisum.pipeline.examples.settings import GraphSettings, VocabSettings
+from wikisum.pipeline.live.settings import LiveSettings
+from wikisum.pipeline.locate.settings import LocateSettings
+from wikisum.pipeline.pages.settings import PageSettings
+from wikisum.pipeline.setting import Settings
+from wikisum.pipeline.wanted.settings import WantedSettings
 
 RATES, ASSUMED, PRICES = Rates(stage_seconds=1.0), Assumptions(), Prices()
 # a tenth of the articles was read, and a fifth of the crawl
@@ -51,7 +48,7 @@ def test_stages_by_hand():
 
 
 def test_a_slice_reads_less_and_a_list_of_titles_does_not():
-    limited = found(most=50, settings=Settings(articles=ArticleSettings(limit=50)))
+    limited = found(most=50, settings=Settings(ArticleSettings(limit=50)))
     titles = found(most=50)
     assert limited.volumes.articles == titles.volumes.articles == 50
     assert limited.volumes.wanted == 250
@@ -62,7 +59,7 @@ def test_a_slice_reads_less_and_a_list_of_titles_does_not():
 
 def test_corpora():
     def wanted(corpus):
-        return found(settings=Settings(wanted=WantedSettings(corpus))).volumes.wanted
+        return found(settings=Settings(WantedSettings(corpus))).volumes.wanted
 
     assert (wanted("citations"), wanted("search"), wanted("combined")) == (600, 400, 1_000)
 
@@ -74,7 +71,7 @@ def test_without_matches_the_coverage_is_assumed_for_the_files_part_of_a_crawl()
 
 
 def test_a_crawl_is_looked_up_and_fetched():
-    crawl = Settings(locate=LocateSettings(crawls=("CC-MAIN-2024-10",)))
+    crawl = Settings(LocateSettings(crawls=("CC-MAIN-2024-10",)))
     estimated = found(crawl=None, settings=crawl)
     locate, fetch = cost(estimated, "locate"), cost(estimated, "fetch")
     assert locate.requests == pytest.approx(1_000, rel=1e-3)  # hardly two pages in one block
@@ -113,12 +110,12 @@ def test_the_web_is_asked_for_what_the_crawl_has_not():
 
 
 def test_other_settings():
-    soup = found(settings=Settings(pages=PageSettings(extractor="soup")))
+    soup = found(settings=Settings(PageSettings(extractor="soup")))
     assert cost(soup, "scan").cpu_seconds > 2 * cost(found(), "scan").cpu_seconds
-    first = found(settings=Settings(graphs=GraphSettings(graph_paragraphs=10)))
+    first = found(settings=Settings(GraphSettings(graph_paragraphs=10)))
     spent, whole = (cost(e, "graphs").cpu_seconds - 1 for e in (first, found()))
     assert spent == pytest.approx(whole / 10)
-    given = found(settings=Settings(vocab=VocabSettings(vocab="x.model")))
+    given = found(settings=Settings(VocabSettings(vocab="x.model")))
     assert cost(given, "vocab").cpu_seconds == 1
     original = found(articles=ARTICLES._replace(is_original=True))
     assert cost(original, "articles").cpu_seconds == pytest.approx(1 + 10_000 / 15e6)

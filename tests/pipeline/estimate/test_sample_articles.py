@@ -5,10 +5,10 @@ import pytest
 
 from tests import tfrecords
 from tests.builders import dump
+from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.engine.files import expand
 from wikisum.pipeline.estimate import sample_articles as sample_inputs
 from wikisum.pipeline.estimate.sample_articles import SampledArticles, sample_articles
-from wikisum.pipeline.options import ArticleSettings
 
 
 def test_a_wanted_page_is_counted_once_and_wikipedia_never():

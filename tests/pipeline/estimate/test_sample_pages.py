@@ -5,10 +5,12 @@ from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine.files import InputFile, expand
 from wikisum.pipeline.estimate import sample_pages
 from wikisum.pipeline.estimate.rates import Assumptions
-from wikisum.pipeline.options import ExampleSettings, RemoteSettings, Settings
+from wikisum.pipeline.examples.settings import ExampleSettings
 from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.remote.settings import RemoteSettings
+from wikisum.pipeline.setting import Settings
 
-ENGLISH = Settings(examples=ExampleSettings(language="en"))
+ENGLISH = Settings(ExampleSettings(language="en"))
 ACCESS = Access(RemoteSettings(), None, 1)
 
 
@@ -41,7 +43,7 @@ def test_records_matches_and_pages_by_hand(tmp_path):
 def test_pages_of_other_languages_are_counted_apart(tmp_path):
     records = [page(f"http://{i}.example/") for i in range(2)]
     for language, own in (("en", 2), ("de", 0), ("any", 2)):
-        settings = Settings(examples=ExampleSettings(language=language))
+        settings = Settings(ExampleSettings(language=language))
         pages = sampled(tmp_path, *records, settings=settings).pages
         assert (pages.documents, pages.own_language) == (2, own)
 

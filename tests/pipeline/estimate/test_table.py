@@ -5,7 +5,8 @@ import pytest
 from tests.pipeline.estimate.test_estimate import CRAWL, cost, found
 from wikisum.pipeline.estimate.estimate import Estimate, estimate
 from wikisum.pipeline.estimate.table import _size, as_plain, estimate_lines
-from wikisum.pipeline.options import LocateSettings, Settings
+from wikisum.pipeline.locate.settings import LocateSettings
+from wikisum.pipeline.setting import Settings
 
 
 def lines(estimated: Estimate, workers: int = 1, per_second: float = 0.0) -> list[str]:
@@ -57,7 +58,7 @@ def test_columns_are_aligned_and_empty_cells_stay_empty():
 
 
 def test_requests_of_a_crawl_take_their_time():
-    settings = Settings(locate=LocateSettings(crawls=("CC-MAIN-2024-10",)))
+    settings = Settings(LocateSettings(crawls=("CC-MAIN-2024-10",)))
     estimated = found(crawl=None, settings=settings)
     assert estimated.total.requests == pytest.approx(1_400, rel=1e-3)
     assert "      2:20 at 10 requests per second" in lines(estimated, 1, 10)
@@ -67,7 +68,7 @@ def test_requests_of_a_crawl_take_their_time():
 
 def test_requests_to_the_web_are_no_requests_to_the_crawl():
     from tests.pipeline.estimate.test_estimate import ARTICLES, ASSUMED, PRICES, RATES
-    from wikisum.pipeline.options import LiveSettings
+    from wikisum.pipeline.live.settings import LiveSettings
 
     live = estimate(ARTICLES, CRAWL, None, Settings(), RATES, ASSUMED, PRICES, LiveSettings())
     told = lines(live, 1, 10)

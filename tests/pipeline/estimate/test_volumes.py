@@ -11,7 +11,8 @@ from wikisum.pipeline.estimate.volumes import (
     kept_chars,
     volumes,
 )
-from wikisum.pipeline.options import LocateSettings, Settings
+from wikisum.pipeline.locate.settings import LocateSettings
+from wikisum.pipeline.setting import Settings
 
 
 def test_volumes_by_hand():
@@ -66,7 +67,7 @@ def test_kept_chars_by_hand():
 
 
 def test_a_crawl_without_files_has_the_assumed_share():
-    settings = Settings(locate=LocateSettings(crawls=("CC-MAIN-2024-10",)))
+    settings = Settings(LocateSettings(crawls=("CC-MAIN-2024-10",)))
     assert volumes(ARTICLES, None, None, settings, ASSUMED).found == 1_000 * ASSUMED.coverage
     assert volumes(ARTICLES, None, None, Settings(), ASSUMED).found == 0
 

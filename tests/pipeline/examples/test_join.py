@@ -10,9 +10,9 @@ from wikisum.pipeline.engine.shards import open_shard, read_rows
 from wikisum.pipeline.engine.workspace import Parts
 from wikisum.pipeline.examples.assign import StoredArticle
 from wikisum.pipeline.examples.join import JoinExamples, JoinPages
+from wikisum.pipeline.examples.settings import ExampleSettings
 from wikisum.pipeline.examples.shards import ExampleShards
 from wikisum.pipeline.examples.stage import JOIN
-from wikisum.pipeline.options import ExampleSettings
 from wikisum.pipeline.records import ARTICLE, DOCUMENT, DROPPED, WANTED, Dropped, WantedUrl
 
 URL, GONE, WIKI = "http://a.example/", "http://gone.example/", "http://en.wikipedia.org/wiki/A"

@@ -1,5 +1,5 @@
 from wikisum.pipeline.examples.link import link
-from wikisum.pipeline.options import GraphSettings
+from wikisum.pipeline.examples.settings import GraphSettings
 from wikisum.pipeline.records import Paragraph
 
 SAME = "The Tavin bridge was built by Josiah Penrose at Osterby."

@@ -1,9 +1,10 @@
 import pytest
 
 from tests.builders import LEAD, article, document
+from wikisum.pipeline.commands.settings import LIKE_T2T
 from wikisum.pipeline.examples.assign import missing_page
 from wikisum.pipeline.examples.make_example import WantedDocument, dropped_outcome, make_example
-from wikisum.pipeline.options import LIKE_T2T, ExampleSettings
+from wikisum.pipeline.examples.settings import ExampleSettings
 from wikisum.pipeline.records import WantedUrl
 
 GREEN = "The Tavin bridge was painted green by twelve men in one summer."
@@ -107,7 +108,7 @@ def test_the_text_of_the_original_dataset():
             ),
             WantedDocument("search", 0, document("http://b.example/", GREEN, LEAD)),
         ],
-        LIKE_T2T.examples,
+        LIKE_T2T[ExampleSettings],
     )
     example = made.example
     assert example.title == "tavin bridge"

@@ -7,6 +7,7 @@ from tests.pipeline.conftest import SETTINGS
 from wikisum.pipeline.engine.files import expand
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.examples.settings import ExampleSettings, GraphSettings, VocabSettings
 from wikisum.pipeline.examples.stage import (
     encode_subwords,
     example_shards,
@@ -15,7 +16,6 @@ from wikisum.pipeline.examples.stage import (
     train_vocab,
 )
 from wikisum.pipeline.examples.subwords import MODEL
-from wikisum.pipeline.options import ExampleSettings, GraphSettings, VocabSettings
 from wikisum.ranker.data.vocab import load_model
 
 
@@ -62,11 +62,14 @@ def test_shards_by_split(flow, article_count, asked, split, by_split):
     articles = replace(
         articles, counts={"articles_out": article_count}, extra={"settings": {"split": split}}
     )
-    assert example_shards(replace(SETTINGS, shards=asked), articles).by_split == by_split
+    assert (
+        example_shards(SETTINGS.changed(ExampleSettings(shards=asked)), articles).by_split
+        == by_split
+    )
 
 
 def test_a_job_without_examples_says_why(flow):
-    settings = replace(SETTINGS, examples=ExampleSettings(max_documents=1))
+    settings = SETTINGS.changed(ExampleSettings(max_documents=1, shards=1))
     nothing = replace(flow.results["scan"], files=[], fingerprint="none")
     with pytest.raises(JobFailed, match="no article became an example: of 2 wanted pages 2 not_in"):
         join(flow, settings, scan=nothing)
@@ -80,7 +83,7 @@ def test_a_vocabulary_needs_training_examples(flow):
 
 
 def test_a_vocabulary_that_comes_out_small_is_reported(flow):
-    settings = replace(SETTINGS, vocab=VocabSettings(vocab_size=5_000))
+    settings = SETTINGS.changed(VocabSettings(vocab_size=5_000))
     vocab = train_vocab(flow.job, settings, [], flow.results["examples"])
     size = vocab.extra["vocab_size"]
     assert 50 < size < 5_000
@@ -91,7 +94,7 @@ def test_a_vocabulary_that_comes_out_small_is_reported(flow):
 def test_a_given_vocabulary_is_copied(flow, tmp_path):
     model = Path(flow.job.workspace.path(MODEL)).read_bytes()
     (tmp_path / "own.model").write_bytes(model)
-    named = replace(SETTINGS, vocab=VocabSettings(vocab=str(tmp_path / "own.model")))
+    named = SETTINGS.changed(VocabSettings(vocab=str(tmp_path / "own.model")))
     files = expand([str(tmp_path / "own.model")])
     vocab = train_vocab(flow.job, named, files, flow.results["examples"])
     assert not vocab.skipped
@@ -107,5 +110,5 @@ def test_without_a_vocabulary_there_are_no_ids(flow):
 
 
 def test_settings_of_the_graphs_make_new_graphs(flow):
-    settings = replace(SETTINGS, graphs=GraphSettings(similarity_threshold=0.99))
+    settings = SETTINGS.changed(GraphSettings(similarity_threshold=0.99))
     assert not link_paragraphs(flow.job, settings, flow.results["examples"]).skipped

@@ -10,7 +10,7 @@ from wikisum.crawl.warc.warc import Capture, Rejection, read_captures
 from wikisum.crawl.web.targets import target_of
 from wikisum.pipeline.live.archive import Segment, part_path, read_outcomes, rescue
 from wikisum.pipeline.live.client import Exchange
-from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.records import Outcome
 
 BODY = b"<html><p>A page of its own.</p></html>"

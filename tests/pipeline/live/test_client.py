@@ -13,7 +13,7 @@ from wikisum.crawl.errors import BadUrl
 from wikisum.crawl.web.targets import target_of
 from wikisum.pipeline.live import client as web_client
 from wikisum.pipeline.live.client import Exchange, NotFetched, WebClient
-from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.live.settings import LiveSettings
 
 PUBLIC = "93.184.216.34"
 

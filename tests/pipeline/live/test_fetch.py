@@ -24,7 +24,7 @@ from wikisum.pipeline.live import archive as web_archive
 from wikisum.pipeline.live import client as web_client
 from wikisum.pipeline.live import fetch as live
 from wikisum.pipeline.live.fetcher import LivePage
-from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.records import DROPPED
 
 CONTACT = ["--contact", "you@host.example"]

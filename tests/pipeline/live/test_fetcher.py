@@ -6,7 +6,7 @@ from tests.pipeline.live.test_archive import exchange
 from wikisum.crawl.web.targets import Target, target_of
 from wikisum.pipeline.live.client import Exchange, NotFetched
 from wikisum.pipeline.live.fetcher import Fetcher, LivePage, PageResult, fetch_page
-from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.live.settings import LiveSettings
 
 PAGE = LivePage("http://a.example/x")
 SECURE, PLAIN = "https://a.example", "http://a.example"

@@ -14,7 +14,7 @@ from wikisum.pipeline.live import client as web_client
 from wikisum.pipeline.live import hosts as web_hosts
 from wikisum.pipeline.live.client import Exchange, NotFetched, WebClient
 from wikisum.pipeline.live.hosts import Hosts
-from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.live.settings import LiveSettings
 
 PUBLIC = "93.184.216.34"
 QUICK = LiveSettings(delay_seconds=0.0, timeout_seconds=2.0)

@@ -6,7 +6,7 @@ from tests.pipeline.live.test_archive import exchange, outcome
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.live.fetcher import PageResult
 from wikisum.pipeline.live.segments import Segments, finished_files, read_logs, recover
-from wikisum.pipeline.options import LiveSettings
+from wikisum.pipeline.live.settings import LiveSettings
 
 URLS = [f"http://{i}.example/" for i in range(3)]
 

@@ -2,7 +2,7 @@ from itertools import permutations
 
 from wikisum.crawl.index.cdx import Entry
 from wikisum.pipeline.locate.best_capture import LookupResult, best_captures, fetch_order
-from wikisum.pipeline.options import LocateSettings
+from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.records import Capture, Dropped
 
 URL = "http://a.example/Page"

@@ -6,9 +6,9 @@ import pytest
 
 from wikisum.crawl.errors import BadAnswer
 from wikisum.pipeline.locate.cdx_server import server_answers
-from wikisum.pipeline.locate.keys import LOOKUP, Lookup, Lookups
+from wikisum.pipeline.locate.keys import Lookup, Lookups
 from wikisum.pipeline.locate.reader import IndexReader, IndexSlice
-from wikisum.pipeline.records import to_table
+from wikisum.pipeline.records import schema_of, to_table
 
 URLS = [f"http://a.example/{i}?q=é&r" for i in range(5)]
 LINE = {
@@ -36,7 +36,7 @@ class Server:
 def lookups(tmp_path) -> Lookups:
     path = str(tmp_path / "keys.parquet")
     rows = [Lookup(f"example,a)/{i}", url, url) for i, url in enumerate(URLS)]
-    pq.write_table(to_table(rows, LOOKUP), path)
+    pq.write_table(to_table(rows, schema_of(Lookup)), path)
     return Lookups((path,), len(rows))
 
 

@@ -6,8 +6,8 @@ from tests.pipeline.locate.test_best_capture import found, lost
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.locate.choose import WINDOW_BYTES, ChooseCaptures, LocatePages
+from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.locate.stage import LOCATE
-from wikisum.pipeline.options import LocateSettings
 
 SETTINGS = LocateSettings(("NEW", "OLD"))
 URLS = [f"http://{i}.example/" for i in range(30)]

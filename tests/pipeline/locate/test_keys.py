@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from tests.builders import stage_writer
 from wikisum.pipeline.engine.shards import open_shard
 from wikisum.pipeline.engine.stage import Output, Stage
-from wikisum.pipeline.locate.keys import LOOKUP, Lookup, Lookups, SortKeys
-from wikisum.pipeline.records import WANTED, WantedUrl, to_table
+from wikisum.pipeline.locate.keys import Lookup, Lookups, SortKeys
+from wikisum.pipeline.records import WANTED, WantedUrl, schema_of, to_table
 
 KEYS = "acegikm"
 
@@ -23,7 +23,7 @@ def paths(tmp_path_factory) -> tuple[str, ...]:
     names = []
     for number in range(2):
         names.append(str(folder / f"{number}.parquet"))
-        rows = to_table([lookup(key) for key in KEYS[number::2]], LOOKUP)
+        rows = to_table([lookup(key) for key in KEYS[number::2]], schema_of(Lookup))
         pq.write_table(rows, names[-1], row_group_size=2)
     return tuple(names)
 
@@ -51,7 +51,7 @@ def test_any_bounds_select_what_a_comparison_selects(paths, low, high):
 def test_only_lookups_for_the_chosen_urls(tmp_path):
     path = str(tmp_path / "x.parquet")
     rows = [lookup("a", "u1", "w1"), lookup("a", "u2", "w2"), lookup("b", "u3", "w1")]
-    pq.write_table(to_table(rows, LOOKUP), path)
+    pq.write_table(to_table(rows, schema_of(Lookup)), path)
     chosen = Lookups((path,), 3, frozenset(["w1"]))
     assert list(chosen.between("", None)) == [rows[0], rows[2]]
 
@@ -66,7 +66,7 @@ def test_wanted_urls_are_sorted_by_key_and_each_is_there_once(tmp_path):
     with open_shard(str(tmp_path), "wanted/0.parquet", WANTED, {}) as shard:
         for row in wanted:
             shard.write(row)
-    stage = Stage("keys", "URLs", (Output("keys/keys-", Lookup, LOOKUP, count="keys_out"),))
+    stage = Stage("keys", "URLs", (Output("keys/keys-", Lookup, count="keys_out"),))
     result = SortKeys(stage_writer(tmp_path, stage))(0, "wanted/0.parquet")
     (file,) = result.files
     found = list(Lookups((str(tmp_path / file.path),), 2).between("", None))

@@ -7,9 +7,9 @@ import pytest
 from tests.fake_crawl import served
 from wikisum.crawl.urls import url_key
 from wikisum.pipeline.errors import JobFailed
-from wikisum.pipeline.options import RemoteSettings
 from wikisum.pipeline.pages.crawl_files import crawl_files, may_hold
 from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.remote.settings import RemoteSettings
 
 NAMES = ["crawl-data/CC-1/segments/1/warc/b.warc.gz", "crawl-data/CC-1/segments/0/warc/a.warc.gz"]
 

@@ -4,8 +4,8 @@ import pytest
 
 from tests.builders import LEAD
 from wikisum.crawl.warc.warc import Capture, Rejection
-from wikisum.pipeline.options import PageSettings
 from wikisum.pipeline.pages.document import drop_record, make_document
+from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.records import Document, Dropped
 
 PAGE = Capture("https://www.a.example/x", 200, "text/plain", "utf-8", b"", "text", 5, 10, "D", "T")

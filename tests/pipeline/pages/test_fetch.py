@@ -1,10 +1,11 @@
 from tests.builders import LEAD, gzipped, stage_writer, warc_record
 from wikisum.pipeline.engine.shards import open_shard, read_rows
-from wikisum.pipeline.options import PageSettings, RemoteSettings
 from wikisum.pipeline.pages.fetch import FetchShard, located_captures
+from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.pages.stage import FETCH
 from wikisum.pipeline.records import CAPTURE, Capture
 from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.remote.settings import RemoteSettings
 
 GOOD, EMPTY = f"<p>{LEAD}</p>".encode(), b"<p>Short.</p>"
 

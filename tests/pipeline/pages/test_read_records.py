@@ -5,12 +5,12 @@ from apache_beam.io.filesystemio import Downloader, DownloaderStream
 
 from tests.builders import gzipped, stage_writer, warc_record
 from wikisum.pipeline.engine.files import InputFile
-from wikisum.pipeline.options import RemoteSettings
 from wikisum.pipeline.pages import read_records as crawl_records
 from wikisum.pipeline.pages.plan import plan_scan
 from wikisum.pipeline.pages.read_records import read_records
 from wikisum.pipeline.pages.stage import SCAN
 from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.remote.settings import RemoteSettings
 
 AHEAD = 1 << 20
 

@@ -6,11 +6,12 @@ from tests.builders import gzipped, stage_writer, warc_record
 from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine.files import expand
 from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.options import PageSettings, RemoteSettings
 from wikisum.pipeline.pages.plan import FileShare
 from wikisum.pipeline.pages.scan import ScanFiles
+from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.pages.stage import SCAN
 from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.remote.settings import RemoteSettings
 from wikisum.pipeline.wanted.url_filter import FILTER, BuildFilter, write_keys
 
 

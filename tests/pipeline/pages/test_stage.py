@@ -1,10 +1,16 @@
-from dataclasses import replace
-
 from tests.pipeline.conftest import SETTINGS
 from wikisum.pipeline.engine.shards import read_rows
-from wikisum.pipeline.options import PageSettings, RemoteSettings
-from wikisum.pipeline.pages.stage import FETCH, SCAN, filter_urls, scan_pages, scan_stage
+from wikisum.pipeline.pages.settings import PageSettings
+from wikisum.pipeline.pages.stage import (
+    FETCH,
+    FILTER_URLS,
+    SCAN,
+    filter_urls,
+    scan_pages,
+    scan_stage,
+)
 from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.remote.settings import RemoteSettings
 from wikisum.pipeline.wanted.url_filter import FILTER
 
 ACCESS = Access(RemoteSettings(), None, 1)
@@ -33,7 +39,7 @@ def test_files_of_another_kind_are_reported(flow):
 def test_the_same_call_is_not_run_again_and_other_settings_are(flow):
     wanted = flow.results["wanted"]
     assert scan_pages(flow.job, SETTINGS, ACCESS, flow.warcs, wanted).skipped
-    small = replace(SETTINGS, pages=PageSettings(max_page_bytes=10))
+    small = SETTINGS.changed(PageSettings(max_page_bytes=10))
     found = scan_pages(flow.job, small, ACCESS, flow.warcs, wanted)
     assert not found.skipped
     assert found.counts["dropped_page_too_large"] == 2
@@ -48,6 +54,8 @@ def test_the_filter_holds_every_wanted_url(flow):
 
 def test_each_scan_writes_under_its_own_name():
     assert SCAN.outputs[0].prefix == "documents/documents-scan-"
-    assert scan_stage("live-scan").outputs[0].prefix == "documents/documents-live-scan-"
-    assert scan_stage("live-scan").reasons == SCAN.reasons
+    assert (
+        scan_stage("live-scan", FILTER_URLS).outputs[0].prefix == "documents/documents-live-scan-"
+    )
+    assert scan_stage("live-scan", FILTER_URLS).reasons == SCAN.reasons
     assert {"wrong_length", "wrong_record"} == set(FETCH.reasons) - set(SCAN.reasons)

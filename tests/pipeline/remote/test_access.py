@@ -4,10 +4,10 @@ from collections.abc import Callable
 import pytest
 
 from wikisum.crawl.errors import BadAnswer
-from wikisum.pipeline.options import RemoteSettings
 from wikisum.pipeline.remote.access import Access, Remote, is_loopback, rate_of
 from wikisum.pipeline.remote.budget import Budget
 from wikisum.pipeline.remote.roots import Roots
+from wikisum.pipeline.remote.settings import RemoteSettings
 
 A, B = "http://a.example/", "http://b.example/"
 BUSY = BadAnswer("http_503", "busy", True)

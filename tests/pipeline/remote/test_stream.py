@@ -4,9 +4,9 @@ import pytest
 
 from tests.fake_crawl import Faults, served
 from wikisum.crawl.errors import BadAnswer
-from wikisum.pipeline.options import RemoteSettings
 from wikisum.pipeline.remote import stream as remote_file
 from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.remote.settings import RemoteSettings
 from wikisum.pipeline.remote.stream import RemoteFile
 
 DATA = random.Random(0).randbytes(100_000)

@@ -8,7 +8,6 @@ from wikisum.pipeline.engine.stage import Output, Stage
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import EXAMPLE, Example, Paragraph, SourceDocument
 from wikisum.pipeline.report.kept import (
-    KEPT,
     KEPT_EXAMPLES,
     SHOWN_PARAGRAPHS,
     KeptExample,
@@ -18,7 +17,7 @@ from wikisum.pipeline.report.kept import (
     read_kept,
 )
 
-STAGE = Stage("report", "examples", (Output(".work/kept/", KeptExample, KEPT),))
+STAGE = Stage("report", "examples", (Output(".work/kept/", KeptExample),))
 
 
 def example(identity: str) -> Example:

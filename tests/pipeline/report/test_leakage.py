@@ -8,18 +8,18 @@ from tests.builders import stage_writer
 from wikisum.pipeline.engine.shards import open_shard
 from wikisum.pipeline.engine.stage import Output, Stage
 from wikisum.pipeline.engine.workspace import Workspace
-from wikisum.pipeline.records import EXAMPLE, Example, Paragraph
+from wikisum.pipeline.records import EXAMPLE, Example, Paragraph, schema_of
 from wikisum.pipeline.report import leakage as module
-from wikisum.pipeline.report.leakage import KEYS, Key, SketchShard, leakage, near_duplicate_key
+from wikisum.pipeline.report.leakage import Key, SketchShard, leakage, near_duplicate_key
 
-STAGE = Stage("report", "examples", (Output(".work/keys/", Key, KEYS),))
+STAGE = Stage("report", "examples", (Output(".work/keys/", Key),))
 TEXT = "the old bridge over the river was opened in the summer of the year"
 SPLITS = {"train": range(1000), "validation": range(900, 1200), "test": range(500, 600)}
 
 
 def write_keys(out, split: str, keys, kind: str = "url") -> str:
     path = f".work/keys/{split}-00000-of-00001.parquet"
-    with open_shard(str(out), path, KEYS, {}) as shard:
+    with open_shard(str(out), path, schema_of(Key), {}) as shard:
         for key in keys:
             shard.write(Key(kind, key))
     return path

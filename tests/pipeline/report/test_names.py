@@ -4,9 +4,9 @@ from wikisum.pipeline.engine.stage import Output, Stage
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import ARTICLE
 from wikisum.pipeline.report import names
-from wikisum.pipeline.report.names import NAME_COUNT, CountNames, NameCount, read_names
+from wikisum.pipeline.report.names import CountNames, NameCount, read_names
 
-STAGE = Stage("report", "articles", (Output(".work/names/", NameCount, NAME_COUNT),))
+STAGE = Stage("report", "articles", (Output(".work/names/", NameCount),))
 
 
 def counted(folder, *shards: list[tuple[list[str], list[str]]]) -> dict:

@@ -159,7 +159,7 @@ def test_it_depends_on_the_report_alone(report):
 
 
 def test_fates_put_what_is_kept_first_and_leave_out_what_never_was():
-    whole, total, found = fates({"wanted": 10, "clone": 3, "in_examples": 2, "odd": 0, "late": 5})
+    whole, total, found = fates({"wanted": 10, "in_examples": 2, "clone": 3, "odd": 0, "late": 5})
     assert (whole, total) == ("wanted", 10)
     assert [(f.name, f.number, f.share) for f in found] == [
         ("in_examples", 2, 0.2), ("late", 5, 0.5), ("clone", 3, 0.3),

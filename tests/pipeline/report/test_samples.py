@@ -8,7 +8,7 @@ from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import ARTICLE, DROPPED, Dropped
 from wikisum.pipeline.report.samples import SampleDropped, read_samples, samples
 
-STAGE = Stage("report", "rows", (Output(".work/samples/", Dropped, DROPPED),))
+STAGE = Stage("report", "rows", (Output(".work/samples/", Dropped),))
 ROWS = st.lists(
     st.builds(
         Dropped,

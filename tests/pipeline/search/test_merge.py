@@ -7,7 +7,6 @@ import pytest
 from tests.builders import stage_writer
 from wikisum.pipeline.engine.shards import open_shard, row_count
 from wikisum.pipeline.engine.stage import Output, Stage
-from wikisum.pipeline.options import SearchSettings
 from wikisum.pipeline.records import CANDIDATE, Candidate, to_table
 from wikisum.pipeline.search import merge as search_merge
 from wikisum.pipeline.search.merge import (
@@ -17,8 +16,9 @@ from wikisum.pipeline.search.merge import (
     best_of,
     merged,
 )
+from wikisum.pipeline.search.settings import SearchSettings
 
-MERGED = Stage("merge", "candidates", (Output("merged-", Candidate, CANDIDATE, "candidates_out"),))
+MERGED = Stage("merge", "candidates", (Output("merged-", Candidate, "candidates_out"),))
 SETTINGS = SearchSettings(results=3, per_host=1)
 
 

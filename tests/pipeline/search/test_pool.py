@@ -2,10 +2,10 @@ import random
 
 import numpy as np
 
-from wikisum.pipeline.options import SearchSettings
 from wikisum.pipeline.records import CANDIDATE, Candidate, to_table
 from wikisum.pipeline.search.merge import HITS, best_of
 from wikisum.pipeline.search.pool import Pool
+from wikisum.pipeline.search.settings import SearchSettings
 
 SETTINGS = SearchSettings(results=2, per_host=1)
 NUMBERS = np.array([70, 50, 60, 40])

@@ -2,9 +2,9 @@ import json
 
 from tests.builders import stage_writer
 from wikisum.pipeline.engine.shards import open_shard
-from wikisum.pipeline.options import SearchSettings
 from wikisum.pipeline.records import CANDIDATE, QUERY, Candidate, Query
 from wikisum.pipeline.search.results import WriteResults
+from wikisum.pipeline.search.settings import SearchSettings
 from wikisum.pipeline.search.stage import RESULTS
 
 PART = 1 << 32  # the first number of the second part

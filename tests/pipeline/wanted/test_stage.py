@@ -4,7 +4,7 @@ import pytest
 
 from tests.pipeline.conftest import SETTINGS
 from wikisum.pipeline.engine.shards import read_rows
-from wikisum.pipeline.options import WantedSettings
+from wikisum.pipeline.wanted.settings import WantedSettings
 from wikisum.pipeline.wanted.stage import want_pages
 
 
@@ -30,7 +30,7 @@ def test_the_same_call_is_not_run_again_and_another_corpus_is(flow):
     again = want_pages(flow.job, SETTINGS, flow.search_results, articles)
     assert again.skipped
     assert again.fingerprint == flow.results["wanted"].fingerprint
-    cited_only = replace(SETTINGS, wanted=WantedSettings("citations"))
+    cited_only = SETTINGS.changed(WantedSettings("citations"))
     other = want_pages(flow.job, cited_only, flow.search_results, articles)
     assert not other.skipped
     assert urls_of(flow, other) == {"http://a.example/": "citation"}
@@ -40,7 +40,7 @@ def test_the_same_call_is_not_run_again_and_another_corpus_is(flow):
 def test_original_files_do_not_say_which_pages_are_cited(flow, corpus):
     articles = flow.results["articles"]
     original = replace(articles, extra={**articles.extra, "cited_as": "original"})
-    settings = replace(SETTINGS, wanted=WantedSettings(corpus))
+    settings = SETTINGS.changed(WantedSettings(corpus))
     with pytest.raises(ValueError, match=f"--corpus {corpus}: the original files do not"):
         want_pages(flow.job, settings, [], original)
 
