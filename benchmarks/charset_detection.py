@@ -18,7 +18,7 @@ from pathlib import Path
 from resiliparse.parse.encoding import detect_encoding, map_encoding_to_html5
 
 from wikisum.crawl.extract.charset import _codec, to_utf8
-from wikisum.crawl.warc.warc import Capture, read_captures
+from wikisum.crawl.warc.warc import PageRecord, read_captures
 
 CHARSETS = ("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp932", "cp949", "gb2312")
 MIN_ODD_BYTES = 20  # a page needs this many non-ASCII characters to be worth a guess
@@ -41,7 +41,7 @@ def texts_of(pages: Path, crawl: Path | None) -> list[str]:
             found += [
                 to_utf8(item.payload, item.charset).decode()
                 for item in read_captures(raw)
-                if isinstance(item, Capture) and item.kind == "html"
+                if isinstance(item, PageRecord) and item.kind == "html"
             ]
     return [_DECLARED.sub("", text) for text in found]
 

@@ -29,7 +29,7 @@ from wikisum.crawl.html import read_page
 from wikisum.crawl.titles import article_id, normalize_title
 from wikisum.crawl.tokens import terms
 from wikisum.crawl.urls import canonical_url
-from wikisum.crawl.warc.warc import Capture, read_captures
+from wikisum.crawl.warc.warc import PageRecord, read_captures
 from wikisum.crawl.wikipedia.dump import Page, open_dump, read_pages
 from wikisum.crawl.wikipedia.wikitext import Article, parse_article
 
@@ -62,7 +62,7 @@ def read_documents(path: Path) -> dict[str, list[str]]:
     documents = {}
     with path.open("rb") as raw:
         for item in read_captures(raw):
-            if isinstance(item, Capture):
+            if isinstance(item, PageRecord):
                 try:
                     page = read_page(item.payload, item.charset, item.kind, "soup")
                     documents[canonical_url(item.url)] = page.paragraphs

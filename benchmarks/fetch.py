@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks.locate import measured
 from tests.builders import LEAD, dump, gzipped, warc_record
 from tests.fake_crawl import CRAWL, FakeCrawl, lay_out, served
-from wikisum.crawl.warc.warc import Capture, read_captures
+from wikisum.crawl.warc.warc import PageRecord, read_captures
 
 PAGES_A_FILE = 500
 RATES = ("pages_per_second", "pages_per_cpu_second")
@@ -30,7 +30,7 @@ RATES = ("pages_per_second", "pages_per_cpu_second")
 def write_copies(data: Path, folder: Path, copies: int) -> tuple[list[Path], list[str]]:
     """(WARC files, addresses) of the pages, copied."""
     with (data / "pages-dev.warc.gz").open("rb") as raw:
-        pages = [p for p in read_captures(raw) if isinstance(p, Capture)]
+        pages = [p for p in read_captures(raw) if isinstance(p, PageRecord)]
     urls = [
         f"http://copy{copy}.example/{number}"
         for copy in range(copies)

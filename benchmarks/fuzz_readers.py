@@ -41,7 +41,7 @@ from wikisum.crawl.index.cdx import (
 )
 from wikisum.crawl.urls import canonical_url, canonical_urls
 from wikisum.crawl.warc.split_points import records_between
-from wikisum.crawl.warc.warc import Capture, Rejection, read_captures
+from wikisum.crawl.warc.warc import PageRecord, Rejection, read_captures
 from wikisum.crawl.web.addresses import is_public, literal_address
 from wikisum.crawl.web.robots import robots_of
 from wikisum.crawl.web.targets import target_of
@@ -131,13 +131,13 @@ def warc_round(rng: random.Random) -> Counter[str]:
     raw = io.BytesIO(data)
     found = list(read_captures(raw, max_payload_bytes=MAX_PAYLOAD_BYTES))
     middle, certain_bytes = rng.randrange(1, len(data) + 2), rng.choice((0, 500))
-    parts: list[Capture | Rejection] = []
+    parts: list[PageRecord | Rejection] = []
     for first, before in ((0, middle), (middle, None)):
         if part := records_between(raw, first, before, certain_bytes):
             raw.seek(0)
             parts += read_captures(raw, max_payload_bytes=MAX_PAYLOAD_BYTES, start=part[0],
                                    end=part[1])  # fmt: skip
-    assert all(isinstance(item, Capture | Rejection) for item in found)
+    assert all(isinstance(item, PageRecord | Rejection) for item in found)
     assert parts == found, "the parts do not give what the whole gives"
     return Counter(item.reason if isinstance(item, Rejection) else "capture" for item in found)
 

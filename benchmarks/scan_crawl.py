@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.builders import gzipped, warc_record
-from wikisum.crawl.warc.warc import Capture, read_captures
+from wikisum.crawl.warc.warc import PageRecord, read_captures
 
 _GZIP_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\0\x03"
 
@@ -28,7 +28,7 @@ class Body(NamedTuple):
 def read_pages(data: Path) -> list[Body]:
     """The real pages that there are: those of a crawl, and those that a person marked."""
     with (data / "pages-dev.warc.gz").open("rb") as raw:
-        pages = [p.payload for p in read_captures(raw) if isinstance(p, Capture)]
+        pages = [p.payload for p in read_captures(raw) if isinstance(p, PageRecord)]
     with gzip.open(data / "extraction-dev.jsonl.gz", "rt") as lines:
         pages += [json.loads(line)["html"].encode() for line in lines]
     bodies = []

@@ -22,7 +22,7 @@ from wikisum.crawl.language import detect
 from wikisum.crawl.paragraphs import drop_reason, split_long
 from wikisum.crawl.url_filter import UrlFilter
 from wikisum.crawl.urls import canonical_url
-from wikisum.crawl.warc.warc import Capture, read_captures
+from wikisum.crawl.warc.warc import PageRecord, read_captures
 from wikisum.pipeline.engine.shards import open_shard
 from wikisum.pipeline.records import DOCUMENT, Document
 from wikisum.pipeline.wanted.url_filter import is_wanted, load_filter
@@ -54,7 +54,7 @@ def step_seconds(crawl: bytes, filter_path: str) -> dict[str, float]:
             page = next(records, None)
         if page is None:
             break
-        assert isinstance(page, Capture)
+        assert isinstance(page, PageRecord)
         documents.append(_document(page, keys, clock))
     with tempfile.TemporaryDirectory() as folder, clock("write Parquet"):  # noqa: SIM117
         with open_shard(folder, "documents.parquet", DOCUMENT, {}) as writer:
@@ -63,7 +63,7 @@ def step_seconds(crawl: bytes, filter_path: str) -> dict[str, float]:
     return dict(clock.seconds)
 
 
-def _document(page: Capture, keys: UrlFilter, clock: Clock) -> Document:
+def _document(page: PageRecord, keys: UrlFilter, clock: Clock) -> Document:
     """What `make_document` does, step by step."""
     with clock("URL form, key, filter"):
         assert is_wanted(keys, page.url)

@@ -30,7 +30,7 @@ from benchmarks.real_run import measured
 from wikisum.crawl.errors import BadPage, BadUrl
 from wikisum.crawl.extract.page_fields import PageFields, read_fields
 from wikisum.crawl.urls import canonical_url, is_wikipedia
-from wikisum.crawl.warc.warc import Capture, read_captures
+from wikisum.crawl.warc.warc import PageRecord, read_captures
 from wikisum.pipeline.cli import main as wikisum
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.arrays import read_arrays, write_arrays
@@ -55,12 +55,12 @@ HTML, TEXT = "pages-dev.warc.gz", "wikigen-dev.warc.wet.gz"
 SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "an", "el", "i", "or", "u")]
 
 
-def captures(path: Path) -> Iterator[Capture]:
+def captures(path: Path) -> Iterator[PageRecord]:
     with path.open("rb") as raw:
-        yield from (item for item in read_captures(raw) if isinstance(item, Capture))
+        yield from (item for item in read_captures(raw) if isinstance(item, PageRecord))
 
 
-def fields(capture: Capture) -> PageFields | None:
+def fields(capture: PageRecord) -> PageFields | None:
     try:
         return read_fields(capture.payload, capture.charset, capture.kind)
     except BadPage:

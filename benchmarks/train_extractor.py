@@ -34,7 +34,7 @@ from wikisum.crawl.extract.blocks import Blocks, read_blocks
 from wikisum.crawl.extract.charset import to_utf8
 from wikisum.crawl.extract.hints import BIT_NAMES
 from wikisum.crawl.extract.main_text import Model, main_blocks, read_model
-from wikisum.crawl.warc.warc import Capture, read_captures
+from wikisum.crawl.warc.warc import PageRecord, read_captures
 from wikisum.crawl.whitespace import normalize_whitespace
 
 GRAM_WORDS = 4
@@ -70,7 +70,7 @@ class UnmarkedPage(NamedTuple):
 def read_unmarked_pages(path: Path) -> list[UnmarkedPage]:
     """The HTML pages of a crawl file."""
     with path.open("rb") as raw:
-        pages = [c for c in read_captures(raw) if isinstance(c, Capture) and c.kind == "html"]
+        pages = [c for c in read_captures(raw) if isinstance(c, PageRecord) and c.kind == "html"]
     by_page = (to_utf8(page.payload, page.charset) for page in pages)
     return [
         UnmarkedPage(

@@ -16,7 +16,7 @@ from tests.conftest import GOLDEN
 from wikisum.crawl.errors import BadArticle, BadUrl
 from wikisum.crawl.titles import normalize_title, split_of
 from wikisum.crawl.urls import canonical_url, is_wikipedia, unwrap_archive
-from wikisum.crawl.warc.warc import Capture, Rejection, read_captures
+from wikisum.crawl.warc.warc import PageRecord, Rejection, read_captures
 from wikisum.crawl.wikipedia.wikitext import parse_article
 
 SOURCE = GOLDEN / "source"
@@ -67,7 +67,7 @@ def dump_pages() -> list[ElementTree.Element]:
     return root.findall(f"{EXPORT}page")
 
 
-def captures() -> list[Capture | Rejection]:
+def captures() -> list[PageRecord | Rejection]:
     found = []
     for path in WARCS:
         with path.open("rb") as raw:
@@ -106,7 +106,7 @@ def test_one_record_is_damaged_and_the_next_are_read():
         items = list(read_captures(raw))
     reasons = [item.reason if isinstance(item, Rejection) else "" for item in items]
     assert "bad_record" in reasons[1:-1]
-    assert isinstance(items[-1], Capture)
+    assert isinstance(items[-1], PageRecord)
 
 
 def test_each_kind_of_bad_record_is_there():

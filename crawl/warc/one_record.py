@@ -4,12 +4,12 @@ import io
 
 from wikisum.crawl.errors import BadUrl
 from wikisum.crawl.urls import canonical_url
-from wikisum.crawl.warc.warc import Capture, Rejection, read_captures
+from wikisum.crawl.warc.warc import PageRecord, Rejection, read_captures
 
 
 def read_record(
     data: bytes, url: str, offset: int, digest: str, max_payload_bytes: int
-) -> Capture | Rejection:
+) -> PageRecord | Rejection:
     """Read the page in `data`, which should be the one record of `url`, at `offset` in its file.
 
     Reasons of a Rejection: those of `read_captures`, and `wrong_length` (the bytes are not one

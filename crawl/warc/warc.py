@@ -2,7 +2,7 @@
 
     with open("crawl.warc.gz", "rb") as raw:
         for item in read_captures(raw):
-            if isinstance(item, Capture):
+            if isinstance(item, PageRecord):
                 print(item.url, item.offset, len(item.payload))
             else:
                 print(item.offset, item.reason, item.detail)
@@ -33,7 +33,7 @@ from wikisum.crawl.warc.headers import MAX_HEADER_BYTES, PAGES, STARTS, RecordHe
 from wikisum.crawl.warc.members import MemberReader
 
 
-class Capture(NamedTuple):
+class PageRecord(NamedTuple):
     """A page of a crawl, its encodings undone.
 
     `kind` is `html` or `text`. Bytes [offset, offset + length) of the file hold its record alone.
@@ -74,7 +74,7 @@ def read_captures(
     index_digest: str | None = None,
     start: int = 0,
     end: int | None = None,
-) -> Iterator[Capture | Rejection]:
+) -> Iterator[PageRecord | Rejection]:
     """Yield the wanted pages of a file in order, and a Rejection for everything that is wrong.
 
     Unwanted records, and those that are not pages, are skipped silently, but not damage to the
@@ -114,7 +114,7 @@ def read_captures(
 
 def _records(
     reader: MemberReader, wanted: Callable[[str], bool], max_bytes: int, index_digest: str | None
-) -> Iterator[Capture | Rejection]:
+) -> Iterator[PageRecord | Rejection]:
     """Yield the wanted records of one part, and what is lost of it.
 
     A record's header states its length, which may be wrong. It is trusted if another record, or
@@ -196,7 +196,7 @@ def _page(
     length: int,
     max_bytes: int,
     index_digest: str | None,
-) -> Capture | Rejection:
+) -> PageRecord | Rejection:
     def reject(reason: str, detail: str) -> Rejection:
         return Rejection(header.url, reason, offset, detail)
 
@@ -221,7 +221,7 @@ def _capture(
     length: int,
     max_bytes: int,
     index_digest: str | None,
-) -> Capture:
+) -> PageRecord:
     """Raises BadRecord."""
     declared = header.headers.get("content-type", "")
     status, headers, body = 200, {"content-type": declared}, block
@@ -252,7 +252,7 @@ def _capture(
                 raise BadRecord("wrong_digest", f"its payload does not have the digest {claim}")
     if not digest:
         digest = "sha1:" + base64.b32encode(hashlib.sha1(body).digest()).decode()
-    return Capture(
+    return PageRecord(
         url=header.url,
         status=status,
         mime=mime,

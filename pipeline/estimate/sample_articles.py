@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from wikisum.crawl.errors import BadArticle, BadLine
 from wikisum.crawl.original.wikisum_files import Content, Refs, read_content, read_refs
 from wikisum.crawl.titles import article_id
-from wikisum.crawl.urls import canonical_urls, is_wikipedia, url_key
+from wikisum.crawl.urls import canonical_urls, url_key
 from wikisum.crawl.wikipedia.dump import Page, next_stream, open_dump, read_pages, read_streams
 from wikisum.crawl.wikipedia.wikitext import parse_article
 from wikisum.pipeline.articles.dump import is_index
@@ -20,6 +20,7 @@ from wikisum.pipeline.engine.packed import pack
 from wikisum.pipeline.estimate.prefix import Prefix
 from wikisum.pipeline.estimate.volumes import ArticleSample
 from wikisum.pipeline.wanted.search_results import read_search_results
+from wikisum.pipeline.wanted.urls import unwanted_reason
 
 MAX_ARTICLES = 300
 PLACES = 4
@@ -57,7 +58,7 @@ class SampledArticles:
     def want(self, urls: list[str]) -> None:
         for url in urls:
             key = url_key(url)
-            if key not in self.keys and not is_wikipedia(url):
+            if key not in self.keys and unwanted_reason(url) is None:
                 self.keys.add(key)
                 self._hosts[urlsplit(url).netloc] += 1
 

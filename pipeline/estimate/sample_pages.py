@@ -7,7 +7,7 @@ from typing import Any, BinaryIO, cast
 
 from wikisum.crawl.errors import BadUrl
 from wikisum.crawl.urls import canonical_url, url_key
-from wikisum.crawl.warc.warc import Capture, read_captures
+from wikisum.crawl.warc.warc import PageRecord, read_captures
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.estimate.prefix import Prefix
@@ -59,14 +59,14 @@ class _Sampled:
         prefix = Prefix(raw, max_bytes)
         stream = cast(BinaryIO, prefix)
         for item in read_captures(stream, self.wants, self._settings[PageSettings].max_page_bytes):
-            if isinstance(item, Capture) or item.url is not None:
+            if isinstance(item, PageRecord) or item.url is not None:
                 self._add(item)
         self.read_bytes += prefix.taken
 
     def _add(self, item: Any) -> None:
         seen = self.pages[self._is_match]
         seen["pages"] += 1
-        if not isinstance(item, Capture):
+        if not isinstance(item, PageRecord):
             return
         seen["html"] += item.kind == "html"
         seen["bytes"] += len(item.payload)

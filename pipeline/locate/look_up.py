@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from wikisum.crawl.errors import BadUrl
 from wikisum.crawl.index.cdx import Entry, drop_reason, parse_date, preference, redirect_target
 from wikisum.crawl.index.surt import surt_key
-from wikisum.crawl.urls import canonical_url, is_wikipedia
+from wikisum.crawl.urls import canonical_url
 from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
 from wikisum.pipeline.engine.retry import PreviousRun
 from wikisum.pipeline.engine.shards import read_rows
@@ -19,6 +19,7 @@ from wikisum.pipeline.locate.reader import Answer, IndexReader, IndexSlice
 from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.locate.zipnum import zipnum_answers
 from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.wanted.urls import unwanted_reason
 
 ANSWERS: dict[str, Callable[[IndexSlice, IndexReader], Iterator[Answer]]] = {
     "zipnum": zipnum_answers,
@@ -50,7 +51,7 @@ def redirect_of(lookup: Lookup, answer: Answer, date: float | None) -> Lookup | 
     for target in filter(None, map(redirect_target, entries)):
         try:
             url = canonical_url(target)
-            if url != lookup.url and not is_wikipedia(url):
+            if url != lookup.url and unwanted_reason(url) is None:
                 return Lookup(surt_key(url), url, lookup.wanted)
         except BadUrl:
             continue

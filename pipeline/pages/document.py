@@ -7,13 +7,17 @@ from wikisum.crawl.html import read_page
 from wikisum.crawl.original.t2t import t2t_drop_reason
 from wikisum.crawl.paragraphs import drop_reason, split_long
 from wikisum.crawl.urls import canonical_url
-from wikisum.crawl.warc.warc import Capture, Rejection
+from wikisum.crawl.warc.warc import PageRecord, Rejection
 from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.records import Document, Dropped
 
 
 def make_document(
-    item: Capture | Rejection, file: str, stage: str, settings: PageSettings, counts: Counter[str]
+    item: PageRecord | Rejection,
+    file: str,
+    stage: str,
+    settings: PageSettings,
+    counts: Counter[str],
 ) -> Document | Dropped:
     """The document of a record of `file`; its paragraphs are counted by their fates in `counts`."""
     if isinstance(item, Rejection):

@@ -40,7 +40,7 @@ def _document(
 ) -> tuple[Document | Dropped, dict[str, int]]:
     """The document of a capture's bytes, or why there is none, under the URL that is wanted."""
     url, offset = capture.source_url, capture.offset
-    item: warc.Capture | warc.Rejection
+    item: warc.PageRecord | warc.Rejection
     if isinstance(data, BadAnswer):
         item = warc.Rejection(url, data.reason, offset, str(data))
     else:

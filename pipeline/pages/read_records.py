@@ -5,7 +5,7 @@ from typing import BinaryIO, cast
 
 from wikisum.crawl.errors import BadAnswer
 from wikisum.crawl.warc.split_points import records_between
-from wikisum.crawl.warc.warc import Capture, Rejection, read_captures
+from wikisum.crawl.warc.warc import PageRecord, Rejection, read_captures
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import PartWriter
 from wikisum.pipeline.engine.progress import Ticker
@@ -36,7 +36,7 @@ def read_records(
     max_page_bytes: int,
     access: Access,
     part: PartWriter,
-) -> Iterator[Capture | Rejection]:
+) -> Iterator[PageRecord | Rejection]:
     """The wanted records of a share, or the reason why a server does not give the file.
 
     A file on a server must be one share. The bytes read count as work of `part`, the requests as
@@ -45,7 +45,7 @@ def read_records(
 
     def read(
         raw: BinaryIO | RemoteFile, start: int = 0, end: int | None = None
-    ) -> Iterator[Capture | Rejection]:
+    ) -> Iterator[PageRecord | Rejection]:
         reader = cast(BinaryIO, CountingReader(raw, part.ticker))
         return read_captures(reader, wanted, max_page_bytes, start=start, end=end)
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from wikisum.crawl.errors import BadPage, BadUrl
 from wikisum.crawl.extract.page_fields import read_fields
-from wikisum.crawl.urls import canonical_url, is_wikipedia
-from wikisum.crawl.warc.warc import Capture, Rejection
+from wikisum.crawl.urls import canonical_url
+from wikisum.crawl.warc.warc import PageRecord, Rejection
 from wikisum.pipeline.engine.arrays import read_arrays
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
@@ -26,6 +26,7 @@ from wikisum.pipeline.remote.access import Access
 from wikisum.pipeline.search.merge import GROUP_ROWS, SortedRuns
 from wikisum.pipeline.search.pool import Pool
 from wikisum.pipeline.search.settings import SearchSettings
+from wikisum.pipeline.wanted.urls import unwanted_reason
 from wikisum.ranker.search.bm25 import Collection
 from wikisum.ranker.search.phrases import WordHashes
 from wikisum.ranker.search.query_index import QueryIndex
@@ -91,11 +92,12 @@ def read_pages(
     def wanted(url: str) -> bool:
         part.counts["records_in"] += 1
         try:
-            is_own = is_wikipedia(url)
+            reason = unwanted_reason(url)
         except BadUrl:
-            is_own = False  # let it through to be dropped
-        part.counts["records_wikipedia_itself"] += is_own
-        return not is_own
+            return True  # let it through to be dropped
+        if reason is not None:
+            part.counts[f"records_{reason}"] += 1
+        return reason is None
 
     for share in shares:
         for item in read_records(share, wanted, settings.max_page_bytes, access, part):
@@ -108,7 +110,7 @@ def read_pages(
 
 
 def _read_page(
-    item: Capture | Rejection, file: str, stage: str, language: str | None, words: WordHashes
+    item: PageRecord | Rejection, file: str, stage: str, language: str | None, words: WordHashes
 ) -> CrawledPage | Dropped | None:
     """The page, why there is none, or None if it is in another language."""
     if isinstance(item, Rejection):

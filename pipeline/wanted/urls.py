@@ -24,6 +24,11 @@ class CitingArticle(NamedTuple):
     citations: list[str]
 
 
+def unwanted_reason(url: str) -> str | None:
+    """Return why a page is never taken, or None. Raises BadUrl."""
+    return "wikipedia_itself" if is_wikipedia(url) else None
+
+
 def wanted_urls(
     article: str,
     citations: list[str],
@@ -41,8 +46,7 @@ def wanted_urls(
 
     def want(url: str, source: str, rank: int) -> None:
         if url not in wanted:
-            reason = "wikipedia_itself" if is_wikipedia(url) else None
-            wanted[url] = WantedUrl(url, article, source, rank, reason)
+            wanted[url] = WantedUrl(url, article, source, rank, unwanted_reason(url))
 
     if corpus != "search":
         for rank, url in enumerate(citations):

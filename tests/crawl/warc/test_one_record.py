@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders import gzipped, warc_record
 from wikisum.crawl.warc.one_record import read_record
-from wikisum.crawl.warc.warc import Capture, Rejection
+from wikisum.crawl.warc.warc import PageRecord, Rejection
 
 URL = "https://www.a.example/Page"
 BODY = b"<p>A page of its own.</p>"
@@ -15,14 +15,14 @@ DIGEST = base64.b32encode(hashlib.sha1(BODY).digest()).decode()
 
 def read(
     data: bytes, url: str = URL, digest: str = DIGEST, most: int = 1000
-) -> Capture | Rejection:
+) -> PageRecord | Rejection:
     return read_record(data, url, 700, digest, most)
 
 
 def test_the_page_has_its_place_in_the_file():
     data = gzipped(warc_record(URL, BODY))
     page = read(data)
-    assert isinstance(page, Capture)
+    assert isinstance(page, PageRecord)
     assert (page.payload, page.offset, page.length) == (BODY, 700, len(data))
 
 
@@ -32,7 +32,7 @@ def test_a_record_need_not_be_compressed():
 
 
 def test_spellings_of_the_url_do_not_matter():
-    assert isinstance(read(gzipped(warc_record("http://a.example/Page/", BODY))), Capture)
+    assert isinstance(read(gzipped(warc_record("http://a.example/Page/", BODY))), PageRecord)
 
 
 @pytest.mark.parametrize("encoding", ["plain", "gzip", "chunked"])
@@ -46,7 +46,7 @@ def test_the_digest_may_be_of_the_body_in_any_coding(encoding):
     data = gzipped(warc_record(URL, sent, **headers))
     of_sent = base64.b32encode(hashlib.sha1(sent).digest()).decode()
     for digest in (DIGEST, of_sent, "sha1:" + of_sent, "", "sha3:ab"):
-        assert isinstance(read(data, digest=digest), Capture), digest
+        assert isinstance(read(data, digest=digest), PageRecord), digest
     assert read(data, digest=base64.b32encode(bytes(20)).decode()).reason == "wrong_digest"
 
 

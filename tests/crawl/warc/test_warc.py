@@ -14,7 +14,7 @@ from warcio.warcwriter import WARCWriter
 from tests.builders import gzipped, warc_record
 from tests.crawl_packs import BY_RECORD, PACKS, arc_record, zstd_records
 from wikisum.crawl.warc.members import BLOCK_BYTES
-from wikisum.crawl.warc.warc import Capture, Rejection, read_captures
+from wikisum.crawl.warc.warc import PageRecord, Rejection, read_captures
 
 PAGE = b"<html><p>Hello</p></html>"
 A = warc_record("http://a.example/", PAGE)
@@ -28,7 +28,7 @@ def read(data: bytes, **settings) -> list:
 
 
 def urls(items: list) -> list:
-    return [i.url for i in items if isinstance(i, Capture)]
+    return [i.url for i in items if isinstance(i, PageRecord)]
 
 
 def rejected(items: list) -> list:
@@ -36,7 +36,7 @@ def rejected(items: list) -> list:
 
 
 def content(items: list) -> list:
-    return [(i.url, i.payload) for i in items if isinstance(i, Capture)]
+    return [(i.url, i.payload) for i in items if isinstance(i, PageRecord)]
 
 
 @pytest.mark.parametrize("pack", PACKS.values(), ids=PACKS)
@@ -64,7 +64,7 @@ def test_a_capture_says_what_the_record_says():
     record = warc_record("<http://x.example/a b>", PAGE, WARC_Payload_Digest="sha1:ABC",
                          http_Content_Type="Text/HTML; charset=latin1")  # fmt: skip
     (item,) = read(record)
-    assert item == Capture(
+    assert item == PageRecord(
         "http://x.example/a%20b", 200, "text/html", "latin1", PAGE, "html", 0, len(record),
         "sha1:ABC", "2024-01-01T00:00:00Z",
     )  # fmt: skip
@@ -436,7 +436,7 @@ def test_real_files_agree_with_warcio_and_their_ranges_hold_their_records(
 ):
     data = (real_data / name).read_bytes()
     items = read(data)
-    captures = [i for i in items if isinstance(i, Capture)]
+    captures = [i for i in items if isinstance(i, PageRecord)]
     assert (len(captures), len(items) - len(captures)) == (pages, bad)
     theirs = {offset: (url, payload) for url, payload, offset, _ in read_by_warcio(data)}
     for item in captures:
@@ -481,5 +481,5 @@ def test_files_that_others_broke_end_well(real_data):
     assert {p.name for p in folder.iterdir()} == set(BROKEN)
     for name, (captures, reasons) in BROKEN.items():
         items = read((folder / name).read_bytes())
-        places = [(i.offset, i.length, len(i.payload)) for i in items if isinstance(i, Capture)]
+        places = [(i.offset, i.length, len(i.payload)) for i in items if isinstance(i, PageRecord)]
         assert (places, rejected(items)) == (captures, reasons), name

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from wikisum.crawl.warc.warc import Capture, Rejection, read_captures
+from wikisum.crawl.warc.warc import PageRecord, Rejection, read_captures
 from wikisum.crawl.web.targets import target_of
 from wikisum.pipeline.live.archive import Segment, part_path, read_outcomes, rescue
 from wikisum.pipeline.live.client import Exchange
@@ -48,7 +48,7 @@ def path(tmp_path) -> Path:
     return tmp_path / "live" / "live-0.warc.gz"
 
 
-def captures(path: Path) -> list[Capture | Rejection]:
+def captures(path: Path) -> list[PageRecord | Rejection]:
     with path.open("rb") as raw:
         return list(read_captures(raw))
 
@@ -92,8 +92,8 @@ def test_a_page_that_moved_is_found_by_the_url_that_was_wanted(path):
     found = captures(path)
     assert [(type(f), f.url) for f in found] == [
         (Rejection, "http://a.example/old"),
-        (Capture, "https://b.example/new"),
-        (Capture, "http://a.example/old"),
+        (PageRecord, "https://b.example/new"),
+        (PageRecord, "http://a.example/old"),
     ]
     assert (found[2].payload, found[2].charset) == (BODY, "utf-8")
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.builders import LEAD, dump, gzipped, warc_record
 from tests.servers import NOT_FOUND, Answer, Names, Network, Server, page, redirect
-from wikisum.crawl.warc.warc import Capture, read_captures
+from wikisum.crawl.warc.warc import PageRecord, read_captures
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.workspace import Workspace
@@ -69,7 +69,7 @@ def pages(out: Path) -> list[str]:
     found = []
     for path in sorted((out / "live").glob("live-*.warc.gz")):
         with path.open("rb") as raw:
-            found += [item.url for item in read_captures(raw) if isinstance(item, Capture)]
+            found += [item.url for item in read_captures(raw) if isinstance(item, PageRecord)]
     return found
 
 

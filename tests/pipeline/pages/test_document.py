@@ -3,12 +3,14 @@ from collections import Counter
 import pytest
 
 from tests.builders import LEAD
-from wikisum.crawl.warc.warc import Capture, Rejection
+from wikisum.crawl.warc.warc import PageRecord, Rejection
 from wikisum.pipeline.pages.document import drop_record, make_document
 from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.records import Document, Dropped
 
-PAGE = Capture("https://www.a.example/x", 200, "text/plain", "utf-8", b"", "text", 5, 10, "D", "T")
+PAGE = PageRecord(
+    "https://www.a.example/x", 200, "text/plain", "utf-8", b"", "text", 5, 10, "D", "T"
+)
 
 
 def made(text: str, counts: Counter | None = None, **settings: object) -> Document | Dropped:

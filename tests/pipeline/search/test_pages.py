@@ -1,13 +1,13 @@
 import pytest
 
 from tests.builders import LEAD
-from wikisum.crawl.warc.warc import Capture, Rejection
+from wikisum.crawl.warc.warc import PageRecord, Rejection
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.records import Dropped
 from wikisum.pipeline.search.pages import CrawledPage, _read_page, sample
 from wikisum.ranker.search.phrases import WordHashes
 
-PAGE = Capture(
+PAGE = PageRecord(
     "https://www.a.example/x", 200, "text/html", "utf-8",
     f"<html lang='en'><title>A</title><p>{LEAD}</p></html>".encode(), "html", 5, 10, "D", "T",
 )  # fmt: skip
@@ -22,7 +22,7 @@ def test_a_sample_is_spread_over_the_files(count, max_count, expected):
     assert [int(file.name) for file in sample(crawl_files, max_count)] == expected
 
 
-def read(item: Capture | Rejection, language: str | None = None) -> CrawledPage | Dropped | None:
+def read(item: PageRecord | Rejection, language: str | None = None) -> CrawledPage | Dropped | None:
     return _read_page(item, "f.warc", "candidates", language, WordHashes())
 
 
