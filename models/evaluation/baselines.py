@@ -1,6 +1,6 @@
 """Extractive summaries to stand beside those of the models, out of the same shards.
 
-Each is as long as the gold lead, in words, as in table 2 of Liu & Lapata 2019.
+Each but `lead3` is as long as the gold lead, in words, as in table 2 of Liu & Lapata 2019.
 """
 
 from collections.abc import Collection, Iterator
@@ -9,10 +9,10 @@ from typing import Any
 from wikisum.models.decoding.summary_files import ReadParagraph, Summary
 from wikisum.ranker.data.shards import read_group, row_groups, split_shards
 from wikisum.ranker.rank import METHODS, rank
-from wikisum.ranker.select import extractive_summary, lead_summary
+from wikisum.ranker.select import extractive_summary, lead_sentences, lead_summary
 
-LEAD = "lead"
-BASELINES = (LEAD, *METHODS)
+LEAD, LEAD3 = "lead", "lead3"
+BASELINES = (LEAD, LEAD3, *METHODS)
 _COLUMNS = ("id", "title", "lead", "documents.url", "paragraphs.text", "paragraphs.document")
 
 
@@ -25,7 +25,8 @@ def baseline_summaries(
 ) -> Iterator[Summary]:
     """Yield the summaries of a baseline for a split of a dataset, in its order.
 
-    `lead` is the title and the ranked paragraphs in their order; any ranking method
+    `lead` is the title and the ranked paragraphs in their order, and `lead3` their first three
+    sentences, however long (Lead-3 of single-document summarization); any ranking method
     (`ranker.rank.METHODS`) the paragraphs in its own order, among them `oracle`, which looks at
     the lead. `ids` selects examples; `max_paragraphs` is how many of the ranked paragraphs a
     baseline may take from. Raises ValueError for an unknown name, FileNotFoundError for no shards.
@@ -44,6 +45,8 @@ def _summary(name: str, row: dict[str, Any], max_paragraphs: int | None) -> Summ
     target_words = len(row["lead"].split())
     if name == LEAD:
         text = lead_summary(row["title"], range(len(texts)), texts, target_words)
+    elif name == LEAD3:
+        text = lead_sentences(texts)
     else:
         order = rank(name, row["title"], texts, row["lead"])
         text = extractive_summary(order, texts, target_words)

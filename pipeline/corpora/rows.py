@@ -42,8 +42,11 @@ def _json_lines(raw: BinaryIO) -> Iterator[Row]:
 def _object(text: str, place: str, offset: int) -> dict[str, Any] | DataError:
     try:
         value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return BadLine("bad_line", f"{place} is not JSON: {error}", offset)
+    except json.JSONDecodeError as error:
+        detail = f"{place} is not JSON: {error.msg} (character {error.pos + 1})"
+        return BadLine("bad_line", detail, offset)
+    except RecursionError:
+        return BadLine("bad_line", f"{place} is nested too deeply", offset)
     return _checked(value, place, offset)
 
 

@@ -42,6 +42,11 @@ def test_the_lead_baseline_is_title_and_paragraphs_in_their_order(data):
     assert [p.document_url for p in first.paragraphs] == [f"http://{n}.example/" for n in range(3)]
 
 
+def test_lead3_is_three_whole_sentences(data):
+    (first, *_) = baseline_summaries("lead3", data, "test")
+    assert first.summary == f"{TEXTS[0]} Josiah Penrose drew the bridge in a week."
+
+
 def test_a_method_puts_paragraphs_into_its_own_order(data):
     (first, *_) = baseline_summaries("random", data, "test")
     order = rank("random", first.title, TEXTS)
@@ -66,4 +71,4 @@ def test_unknown_names_and_splits(data):
         list(baseline_summaries("leed", data, "test"))
     with pytest.raises(FileNotFoundError):
         list(baseline_summaries("lead", data, "train"))
-    assert ("lead", *METHODS) == BASELINES
+    assert ("lead", "lead3", *METHODS) == BASELINES

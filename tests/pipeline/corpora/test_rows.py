@@ -51,9 +51,14 @@ def test_a_bad_line_costs_only_itself():
     found = read("a.jsonl", data)
     assert [offset for offset, _ in found] == [0, 10, 19, 23]
     assert [str(row) for _, row in found if isinstance(row, DataError)] == [
-        "line 3 is not JSON: Expecting value: line 1 column 1 (char 0)",
+        "line 3 is not JSON: Expecting value (character 1)",
         "line 4 is not a JSON object",
     ]
+
+
+def test_a_line_nested_too_deeply_is_a_bad_line():
+    ((_, error),) = read("a.jsonl", b"[" * 100_000)
+    assert str(error) == "line 1 is nested too deeply"
 
 
 def test_a_csv_row_with_another_number_of_columns_is_a_bad_line():
