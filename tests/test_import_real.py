@@ -11,8 +11,8 @@ from wikisum.models.evaluation.metrics import summary_parts
 from wikisum.pipeline.corpora.corpus import CORPORA
 from wikisum.pipeline.corpora.read import plan, read
 from wikisum.pipeline.corpora.records import records_of
+from wikisum.pipeline.corpora.settings import CorpusSettings
 from wikisum.pipeline.engine.files import expand
-from wikisum.pipeline.options import CorpusSettings
 from wikisum.ranker.select import lead_sentences
 from wikisum.ranker.sentences import sentences
 

@@ -5,10 +5,10 @@ from tests.builders import stage_writer
 from wikisum.pipeline.commands.exchange.imports import _stories
 from wikisum.pipeline.corpora.corpus import CORPORA
 from wikisum.pipeline.corpora.read import plan, split_lists
+from wikisum.pipeline.corpora.settings import CorpusSettings
 from wikisum.pipeline.corpora.stage import IMPORT, ReadCorpus
 from wikisum.pipeline.engine.files import expand
 from wikisum.pipeline.engine.shards import read_rows
-from wikisum.pipeline.options import CorpusSettings
 
 
 def run(tmp_path, corpus, inputs, lists=(), **changes):
