@@ -1,13 +1,16 @@
 """Beam search, batched over examples, on the device of the model.
 
-Letters: B examples, K hypotheses per example, V vocabulary, S tokens so far including BEGIN, X
-candidates.
+Letters: B examples, K hypotheses per example, N of them to return, V vocabulary, S tokens so far
+including BEGIN, X candidates.
 """
 
+import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from wikisum.models.decoding.blocking import Blocker
 from wikisum.models.decoding.headings import HeadingRule
@@ -27,11 +30,11 @@ class _Living(NamedTuple):
 
 
 class _Finished(NamedTuple):
-    """The best finished hypothesis of each example so far; tokens padded after END."""
+    """The best finished hypotheses of each example, best first; tokens padded after END."""
 
-    token_BS: Tensor
-    log_B: Tensor
-    score_B: Tensor
+    token_BNS: Tensor
+    log_BN: Tensor
+    score_BN: Tensor
 
 
 @torch.inference_mode()
@@ -42,11 +45,25 @@ def beam_search(
     commas: frozenset[int] = frozenset(),
     headings: HeadingRule | None = None,
 ) -> list[Hypothesis]:
-    """Return the best summary found for each example, with section headings if there is a rule.
+    """Return the best summary found for each example, with section headings if there is a rule."""
+    found = beam_search_n_best(model, source, replace(settings, n_best=1), commas, headings)
+    return [hypotheses[0] for hypotheses in found]
 
-    At each step, the best continuation that ends is kept if it is among the K best of all, and the
+
+@torch.inference_mode()
+def beam_search_n_best(
+    model: SummaryModel,
+    source: Source,
+    settings: DecodingSettings,
+    commas: frozenset[int] = frozenset(),
+    headings: HeadingRule | None = None,
+) -> list[list[Hypothesis]]:
+    """Return the `n_best` summaries found for each example, best first; fewer if fewer ended.
+
+    At each step, the continuations that end are kept if they are among the K best of all, and the
     K best continuations that do not end live on. An example is done when no living hypothesis can
-    still beat its best finished one. With K = 1 (greedy search) it is done at the first END.
+    still beat the last of its N finished ones. With K = 1 (greedy search) it is done at the first
+    END.
     """
     memory = model.encode(source)
     batch, device, beam = source.is_source_BL.shape[0], source.id_N.device, settings.beam
@@ -54,10 +71,11 @@ def beam_search(
     blocker = Blocker(settings, commas, device, headings, model.writes)
     primer = Primer.of(source, settings)
     living = _first_hypotheses(batch, beam, device)
+    shape = batch, settings.n_best
     best = _Finished(
-        torch.full((batch, settings.max_tokens + 1), PAD, device=device),
-        torch.full((batch,), -torch.inf, device=device),
-        torch.full((batch,), -torch.inf, device=device),
+        torch.full((*shape, settings.max_tokens + 1), PAD, device=device),
+        torch.full(shape, -torch.inf, device=device),
+        torch.full(shape, -torch.inf, device=device),
     )
     example_B = torch.arange(batch, device=device)
     for step in range(settings.max_tokens + 1):
@@ -69,9 +87,8 @@ def beam_search(
         _keep_better(best, example_B, ended)
         # the score that the best living hypothesis would have if nothing more were lost
         bound_B = living.log_BK[:, 0] / settings.normalizer(settings.max_tokens + 1)
-        is_open_B = bound_B > best.score_B[example_B]
-        if beam == 1:
-            is_open_B = best.score_B[example_B].isinf()
+        last_B = best.score_BN[example_B, -1]
+        is_open_B = last_B.isinf() if beam == 1 else bound_B > last_B
         open_count = int(is_open_B.sum())
         if not open_count:
             break
@@ -92,7 +109,7 @@ def _first_hypotheses(batch: int, beam: int, device: torch.device) -> _Living:
 def _extended(
     living: _Living, next_BKV: Tensor, settings: DecodingSettings
 ) -> tuple[_Living, Tensor, _Finished]:
-    """Return the K best hypotheses that go on, their parents [B, K], and the best that ends."""
+    """Return the K best hypotheses that go on, their parents [B, K], and the N best that end."""
     beam, vocab = next_BKV.shape[1:]
     total_BX = (living.log_BK[..., None] + next_BKV).flatten(1)
     # at most K of the 2 K best can end, so K that go on are among them
@@ -100,12 +117,12 @@ def _extended(
     parent_BX, token_BX = index_BX // vocab, index_BX % vocab
     is_end_BX = token_BX == END
     is_among_best_X = torch.arange(log_BX.shape[1], device=log_BX.device) < beam
-    end_log_B, end_B = log_BX.masked_fill(~(is_end_BX & is_among_best_X), -torch.inf).max(1)
-    end_parent_B = parent_BX.gather(1, end_B[:, None])
+    end_log_BX = log_BX.masked_fill(~(is_end_BX & is_among_best_X), -torch.inf)
+    end_log_BN, end_BN = end_log_BX.topk(settings.n_best)
     ended = _Finished(
-        _of_parents(living.token_BKS, end_parent_B)[:, 0, 1:],
-        end_log_B,
-        end_log_B / settings.normalizer(living.token_BKS.shape[-1]),
+        _of_parents(living.token_BKS, parent_BX.gather(1, end_BN))[..., 1:],
+        end_log_BN,
+        end_log_BN / settings.normalizer(living.token_BKS.shape[-1]),
     )
     on_log_BX, order_BX = log_BX.masked_fill(is_end_BX, -torch.inf).sort(
         descending=True, stable=True
@@ -123,16 +140,23 @@ def _of_parents(x_BKS: Tensor, parent_BX: Tensor) -> Tensor:
 
 def _keep_better(best: _Finished, example_B: Tensor, ended: _Finished) -> None:
     """Put the hypotheses that ended into `best`, in place, where they score higher."""
-    is_better_B = ended.score_B > best.score_B[example_B]
-    rows = example_B[is_better_B]
-    best.token_BS[rows, : ended.token_BS.shape[1]] = ended.token_BS[is_better_B]
-    best.log_B[rows] = ended.log_B[is_better_B]
-    best.score_B[rows] = ended.score_B[is_better_B]
+    is_better_B = ended.score_BN[:, 0] > best.score_BN[example_B, -1]
+    rows, count = example_B[is_better_B], best.score_BN.shape[1]
+    unpadded = best.token_BNS.shape[-1] - ended.token_BNS.shape[-1]
+    new = ended._replace(token_BNS=F.pad(ended.token_BNS, (0, unpadded), value=PAD))
+    old_new = [torch.cat([b[rows], n[is_better_B]], 1) for b, n in zip(best, new, strict=True)]
+    order_BN = old_new[2].sort(dim=1, descending=True, stable=True).indices[:, :count]
+    best.token_BNS[rows] = _of_parents(old_new[0], order_BN)
+    best.log_BN[rows] = old_new[1].gather(1, order_BN)
+    best.score_BN[rows] = old_new[2].gather(1, order_BN)
 
 
-def _hypotheses(best: _Finished) -> list[Hypothesis]:
-    columns = (part.tolist() for part in best)
+def _hypotheses(best: _Finished) -> list[list[Hypothesis]]:
     return [
-        Hypothesis([t for t in tokens if t != PAD], log_probability, score)
-        for tokens, log_probability, score in zip(*columns, strict=True)
+        [
+            Hypothesis([t for t in tokens if t != PAD], log_probability, score)
+            for rank, (tokens, log_probability, score) in enumerate(zip(*columns, strict=True))
+            if rank == 0 or math.isfinite(score)
+        ]
+        for columns in zip(*(part.tolist() for part in best), strict=True)
     ]

@@ -19,11 +19,16 @@ from wikisum.graphs.discourse import discourse_graph
 from wikisum.graphs.edges import Edges, permute
 from wikisum.graphs.similarity import similarity_graph
 from wikisum.models.data.batches import collate
-from wikisum.models.decoding.beam import beam_search
+from wikisum.models.decoding.beam import beam_search_n_best
 from wikisum.models.decoding.headings import AnyHeadings, GivenHeadings, HeadingRule
 from wikisum.models.decoding.hypothesis import Hypothesis
 from wikisum.models.decoding.sampling import sample
-from wikisum.models.decoding.summary_files import ReadParagraph, Summary
+from wikisum.models.decoding.summary_files import (
+    Candidate,
+    ReadParagraph,
+    Summary,
+    article_text,
+)
 from wikisum.models.network.packing import Batch, Source
 from wikisum.models.network.spec import ModelSpec, SummaryModel
 from wikisum.models.settings.decoding import DecodingSettings
@@ -45,7 +50,7 @@ class SummaryResult(NamedTuple):
 
     `sections` is None where leads are written. `attention` is the share of each paragraph in the
     attention of all tokens of the summary, in 0..1, the title counted with the first paragraph;
-    empty if the model has no such attention.
+    empty if the model has no such attention. `n_best` is None where one hypothesis was asked for.
     """
 
     sections: tuple[Section, ...] | None
@@ -53,6 +58,7 @@ class SummaryResult(NamedTuple):
     target_log_probability: float
     target_tokens: int
     attention: list[float]
+    n_best: list[Hypothesis] | None = None
 
 
 class Summarizer(NamedTuple):
@@ -137,9 +143,12 @@ def summaries(
     batch = batch.to(summarizer.device)
     if decoding.sample:
         first = int(batch.example_B[0])
-        hypotheses = sample(model, batch.source, decoding, summarizer.commas, first, headings)
+        drawn = sample(model, batch.source, decoding, summarizer.commas, first, headings)
+        n_best = [[hypothesis] for hypothesis in drawn]
     else:
-        hypotheses = beam_search(model, batch.source, decoding, summarizer.commas, headings)
+        n_best = beam_search_n_best(model, batch.source, decoding, summarizer.commas, headings)
+    hypotheses = [found[0] for found in n_best]
+    asked = n_best if decoding.n_best > 1 else [None] * len(n_best)
     memory = model.encode(batch.source)
     log_B = target_log_probabilities(model, batch, memory).tolist()
     attention = _attention(summarizer, batch, memory, [h.tokens for h in hypotheses])
@@ -150,7 +159,7 @@ def summaries(
     ]
     return [
         SummaryResult(*row)
-        for row in zip(sections, hypotheses, log_B, tokens, attention, strict=True)
+        for row in zip(sections, hypotheses, log_B, tokens, attention, asked, strict=True)
     ]
 
 
@@ -263,13 +272,24 @@ def summary_row(
     read = zip(example["paragraphs"], attention, strict=False)
     gold = example.get("sections")
     texts = [paragraph["text"] for paragraph in example["paragraphs"]]
-    lead, _ = split_article(result.hypothesis.tokens)
-    written = summarizer.vocabulary.decode(lead, example["title"], texts)
+
+    def written(tokens: Sequence[int]) -> str:
+        return summarizer.vocabulary.decode(split_article(tokens)[0], example["title"], texts)
+
+    def candidate(found: Hypothesis) -> Candidate:
+        sections = (
+            None
+            if result.sections is None
+            else written_sections(summarizer.vocabulary, found.tokens)
+        )
+        text = article_text(written(found.tokens), sections)
+        return Candidate(text, found.score, found.log_probability, len(found.tokens) + 1)
+
     return Summary(
         example["id"],
         example["title"],
         example["lead"],
-        written,
+        written(result.hypothesis.tokens),
         score=result.hypothesis.score,
         log_prob=result.hypothesis.log_probability,
         tokens=len(result.hypothesis.tokens) + 1,
@@ -281,6 +301,7 @@ def summary_row(
         paragraphs=tuple(ReadParagraph(p["text"], urls[p["document"]], a) for p, a in read),
         sections=result.sections,
         gold_sections=None if gold is None else tuple(Section(**section) for section in gold),
+        n_best=None if result.n_best is None else tuple(map(candidate, result.n_best)),
     )
 
 

@@ -1,7 +1,7 @@
 """Files of summaries of any system: JSON Lines or Parquet, one row per example, read row by row."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,13 +28,23 @@ class ReadParagraph(NamedTuple):
     attention: float | None = None
 
 
+class Candidate(NamedTuple):
+    """One of the best hypotheses of a search: its whole text, and figures as in `Summary`."""
+
+    text: str
+    score: float
+    log_prob: float
+    tokens: int
+
+
 class Summary(NamedTuple):
     """The summary that a system wrote for one example, with the gold lead.
 
     A system that writes whole articles has `sections` besides, and `gold_sections` to compare them
     with; they are None for one that writes leads. `log_prob` and `lead_log_prob` are sums of
     natural logarithms over `tokens` and `lead_tokens` subwords, each with the end: of the lead, or
-    of the whole article as the model learned it. All but the first four may be None, or empty.
+    of the whole article as the model learned it. `n_best` holds the best hypotheses, best first, if
+    more than one was asked for. All but the first four may be None, or empty.
     """
 
     id: str
@@ -52,22 +62,26 @@ class Summary(NamedTuple):
     paragraphs: tuple[ReadParagraph, ...] = ()
     sections: tuple[Section, ...] | None = None
     gold_sections: tuple[Section, ...] | None = None
+    n_best: tuple[Candidate, ...] | None = None
 
     def text(self) -> str:
         """Return the summary; sections follow it with their headings in wiki markup."""
-        sections = [
-            f"{'=' * s.level} {s.title} {'=' * s.level}\n{s.text}" for s in self.sections or ()
-        ]
-        return "\n\n".join([self.summary, *sections])
+        return article_text(self.summary, self.sections)
 
     def plain(self) -> dict[str, Any]:
         """Return the row as plain values, for JSON and Parquet."""
-        lists = {"paragraphs": self.paragraphs, **{name: getattr(self, name) for name in _SECTIONS}}
+        lists = {name: getattr(self, name) for name in ("paragraphs", *_SECTIONS, "n_best")}
         plain = {
             name: None if rows is None else [row._asdict() for row in rows]
             for name, rows in lists.items()
         }
         return self._asdict() | plain
+
+
+def article_text(lead: str, sections: Iterable[Section] | None) -> str:
+    """Return a lead, and sections after it with their headings in wiki markup."""
+    parts = [f"{'=' * s.level} {s.title} {'=' * s.level}\n{s.text}" for s in sections or ()]
+    return "\n\n".join([lead, *parts])
 
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -92,7 +106,17 @@ def summary_from_row(row: Any) -> Summary:
         raise ValueError("paragraphs is not a list")
     plain: dict[str, Any] = {name: row.get(name) for name in Summary._fields}
     plain["paragraphs"] = tuple(_paragraph(p, i) for i, p in enumerate(paragraphs))
-    return Summary(**plain | {name: _sections(row, name) for name in _SECTIONS})
+    lists = {name: _sections(row, name) for name in _SECTIONS}
+    return Summary(**plain | lists | {"n_best": _candidates(row.get("n_best"))})
+
+
+def _candidates(plain: Any) -> tuple[Candidate, ...] | None:
+    if plain is None:
+        return None
+    try:
+        return tuple(Candidate(**candidate) for candidate in plain)
+    except TypeError as error:
+        raise ValueError("n_best is not a list of text, score, log_prob and tokens") from error
 
 
 def _sections(row: dict[str, Any], name: str) -> tuple[Section, ...] | None:

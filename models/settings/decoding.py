@@ -27,6 +27,7 @@ class DecodingSettings:
     max_tokens: int = setting(256, "maximum subwords per summary")
     block_ngram: int = setting(0, "forbid repeated n-grams of this length (0: allow)")
     block_recent: bool = setting(False, "forbid the last two subwords, commas not counted")
+    n_best: int = setting(1, "hypotheses to write per example, at most --beam")
     prime_title: bool = setting(False, "begin each summary with the title")
     sample: bool = setting(False, "draw subwords at random instead of searching")
     temperature: float = setting(1.0, "temperature of the draws")
@@ -35,7 +36,7 @@ class DecodingSettings:
     seed: int = setting(0, "seed of the draws")
 
     def __post_init__(self) -> None:
-        require_positive(self, "beam", "max_tokens", "temperature")
+        require_positive(self, "beam", "max_tokens", "temperature", "n_best")
         require_at_least_zero(self, "alpha", "block_ngram", "top_k")
         require(self.penalty in PENALTIES, f"--penalty must be one of {', '.join(PENALTIES)}")
         require(
@@ -43,6 +44,11 @@ class DecodingSettings:
             f"--min-tokens must be between 0 and --max-tokens ({self.max_tokens}), "
             f"not {self.min_tokens}",
         )
+        require(
+            self.n_best <= self.beam,
+            f"--n-best {self.n_best} must not be over --beam ({self.beam})",
+        )
+        require(self.n_best == 1 or not self.sample, "--n-best goes with search, not with --sample")
         require(0 < self.top_p <= 1, f"--top-p must be over 0 and at most 1, not {self.top_p}")
 
     def normalizer(self, length: int) -> float:

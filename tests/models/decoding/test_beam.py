@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from wikisum.models.decoding.beam import beam_search
+from wikisum.models.decoding.beam import beam_search, beam_search_n_best
 from wikisum.models.decoding.blocking import NEVER_WRITTEN
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.ranker.data.vocab import END_OF_TITLE
@@ -9,14 +9,19 @@ from wikisum.ranker.data.vocab import END_OF_TITLE
 BEGIN, END, COMMA = 2, 3, 11
 
 
-def plain_search(model, source, settings, commas=frozenset(), start=()):
+def plain_search(*args, **named):
+    """The best of `plain_n_best`."""
+    return plain_n_best(*args, **named)[0]
+
+
+def plain_n_best(model, source, settings, commas=frozenset(), start=()):
     """The same search as an obvious loop over one example: no cache, no batch, no early end.
 
     `start` are the subwords of the title, if each summary begins with it.
     """
     memory = model.encode(source)
     vocab = model.settings.vocab_size
-    living, best = [(0.0, [BEGIN])], None
+    living, ended = [(0.0, [BEGIN])], []
     for _ in range(settings.max_tokens + 1):
         candidates = []
         for log, tokens in living:
@@ -34,13 +39,12 @@ def plain_search(model, source, settings, commas=frozenset(), start=()):
                 continue
             if tokens[-1] == END:
                 score = log / settings.normalizer(len(tokens) - 1)
-                if best is None or score > best[0]:
-                    best = score, log, tokens[1:-1]
+                ended.append((score, log, tokens[1:-1]))
             elif len(living) < settings.beam:
                 living.append((log, tokens))
-        if settings.beam == 1 and best is not None:
+        if settings.beam == 1 and ended:
             break
-    return best
+    return sorted(ended, key=lambda e: -e[0])[: settings.n_best]
 
 
 def may_come(token, written, settings, commas):
@@ -93,6 +97,23 @@ def test_agrees_with_the_plain_search(name, end_bias, make_peaked, make_source):
         assert together[row].tokens == tokens
         assert together[row].log_probability == pytest.approx(log, abs=1e-3)
         assert together[row].score == pytest.approx(score, abs=1e-3)
+
+
+@pytest.mark.parametrize("end_bias", [1.5, 5.0, 8.5])
+@pytest.mark.parametrize("name", ["paper", "long", "average", "trigrams"])
+@torch.no_grad()
+def test_the_n_best_agree_with_the_plain_search(name, end_bias, make_peaked, make_source):
+    peaked = make_peaked(end_bias)
+    settings = DecodingSettings(**{"max_tokens": 12, **SEARCHES[name], "n_best": 3})
+    lengths = [[5, 3, 1], [4], [7, 7]]
+    together = beam_search_n_best(peaked, make_source(*lengths), settings)
+    ids = torch.split(make_source(*lengths).id_N, [sum(x) for x in lengths])
+    for found, paragraphs, mine in zip(together, lengths, ids, strict=True):
+        alone = make_source(paragraphs)._replace(id_N=mine)
+        expected = plain_n_best(peaked, alone, settings)
+        assert len(found) == 3
+        assert [one.tokens for one in found] == [tokens for _, _, tokens in expected]
+        assert [one.score for one in found] == pytest.approx([e[0] for e in expected], abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["ft", "pht", "vht"])

@@ -125,8 +125,9 @@ def test_attention_is_that_of_what_was_written(model, runs, make_job, monkeypatc
     written = [[20, 30, 40, 50, 60], [7], [9, 8]]
 
     def attention_of(rows):
-        found = [Hypothesis(written[row], -1.0, -1.0) for row in rows]
-        monkeypatch.setattr("wikisum.models.decoding.summarize.beam_search", lambda *_: found)
+        found = [[Hypothesis(written[row], -1.0, -1.0)] for row in rows]
+        place = "wikisum.models.decoding.summarize.beam_search_n_best"
+        monkeypatch.setattr(place, lambda *_: found)
         return [
             w.attention for w in summaries(loaded, job.reader.batch(np.array(rows)), job.decoding)
         ]
@@ -243,6 +244,16 @@ def test_own_paragraphs_follow_a_graph_of_their_own(runs):
     assert row(9.0, paragraphs=2).log_prob == row(0.5, paragraphs=2).log_prob  # edge is cut off
     with pytest.raises(ValueError, match="similarity graph"):
         own_summary(loaded, example, SourceSettings(), search)
+
+
+def test_the_n_best_begin_with_the_summary(runs, make_job):
+    loaded = load_run(runs / "ht", "best", CPU)
+    rows = list(split_rows(loaded, make_job(loaded, beam=3, n_best=3)))[:5]
+    for row in rows:
+        first, *others = row.n_best
+        assert first == (row.summary, row.score, row.log_prob, row.tokens)
+        assert len(others) == 2
+        assert row.score >= others[0].score >= others[1].score
 
 
 def test_sampling_goes_through(runs, make_job):

@@ -7,6 +7,7 @@ import pytest
 
 from wikisum.models.decoding.summary_files import (
     BadSummaries,
+    Candidate,
     ReadParagraph,
     count_summaries,
     read_summaries,
@@ -28,6 +29,10 @@ ROW = {
     "paragraphs": [
         {"text": "It is a bridge.", "document_url": "http://a.example/", "attention": 1}
     ],
+    "n_best": [
+        {"text": "A bridge.", "score": -0.5, "log_prob": -3.0, "tokens": 4},
+        {"text": "Bridge.", "score": -0.75, "log_prob": -4.0, "tokens": 3},
+    ],
 }
 
 
@@ -45,6 +50,9 @@ def test_json_lines_and_parquet_hold_the_same(tmp_path):
     assert found[0].paragraphs == (ReadParagraph("It is a bridge.", "http://a.example/", 1),)
     assert (found[0].lead_log_prob, found[0].settings) == (-12.0, {"beam": 5})
     assert (found[1].tokens, found[1].paragraphs) == (None, ())
+    assert found[0].n_best[1] == Candidate("Bridge.", -0.75, -4.0, 3)
+    assert found[0].plain()["n_best"] == ROW["n_best"]
+    assert found[1].n_best is None
     assert count_summaries(text) == count_summaries(tmp_path / "s.parquet") == 2
 
 
@@ -58,6 +66,7 @@ def test_json_lines_and_parquet_hold_the_same(tmp_path):
         ({**ROW, "lead_log_prob": float("nan")}, "line 2: lead_log_prob is nan"),
         ({**ROW, "tokens": True}, "line 2: tokens is True"),
         ({**ROW, "paragraphs": "text"}, "line 2: paragraphs is not a list"),
+        ({**ROW, "n_best": [{"text": "A"}]}, "line 2: n_best is not a list of text, score"),
         ({**ROW, "sections": "text"}, "line 2: sections is not a list"),
         (
             {**ROW, "gold_sections": [{"title": "Use", "level": "2", "text": ""}]},

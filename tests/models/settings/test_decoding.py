@@ -74,3 +74,11 @@ def test_a_share_may_be_as_small_as_it_likes():
 def test_an_unknown_penalty_is_refused_with_the_choices():
     with pytest.raises(ValueError, match=r"^--penalty must be one of wu, average, none$"):
         DecodingSettings(penalty="x")
+
+
+def test_the_n_best_must_be_in_the_beam():
+    assert DecodingSettings(beam=3, n_best=3).n_best == 3
+    with pytest.raises(ValueError, match=r"^--n-best 4 must not be over --beam \(3\)$"):
+        DecodingSettings(beam=3, n_best=4)
+    with pytest.raises(ValueError, match="--n-best goes with search, not with --sample"):
+        DecodingSettings(n_best=2, sample=True)
