@@ -29,14 +29,13 @@ def tfidf_vectors(paragraphs: Sequence[Sequence[str]]) -> sparse.csr_matrix:
 
     Idf counts the given paragraphs. A row is all zero if its every term is in every paragraph.
     """
+    from sklearn.preprocessing import normalize  # takes a second, and few methods need it
+
     vectors = term_counts(paragraphs)
     holders = np.bincount(vectors.indices, minlength=vectors.shape[1])
     vectors.data *= np.log(len(paragraphs) / holders)[vectors.indices]
     vectors.eliminate_zeros()
-    rows = np.repeat(np.arange(len(paragraphs)), np.diff(vectors.indptr))
-    squares = np.bincount(rows, vectors.data**2, minlength=len(paragraphs))
-    vectors.data /= np.sqrt(squares)[rows]
-    return vectors
+    return normalize(vectors, copy=False) if vectors.nnz else vectors
 
 
 def similar_pairs(

@@ -2,17 +2,17 @@
 
 import io
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from wikisum import __version__
-from wikisum.crawl.errors import BadPage
+from wikisum.crawl.errors import BadAnswer, BadPage
 from wikisum.crawl.html import read_page
+from wikisum.crawl.http import content_type
 from wikisum.crawl.paragraphs import drop_reason, split_long
 from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.remote.ranges import RangeClient
+from wikisum.pipeline.remote.settings import user_agent
 
 MAX_PAGE_BYTES = 16 << 20
 TIMEOUT_SECONDS = 30
@@ -79,15 +79,16 @@ def _fetched(url: str) -> Payload:
     """Return the response of a URL that the user named. Raises JobFailed naming it."""
     if not url.startswith(("http://", "https://")):
         raise ValueError(f"--text: {url} is not an http or https URL")
-    request = urllib.request.Request(url, headers={"User-Agent": f"wikisum/{__version__}"})
+    client = RangeClient(user_agent(None), 1, TIMEOUT_SECONDS)
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
-            data, headers = response.read(MAX_PAGE_BYTES + 1), response.headers
-    except (urllib.error.URLError, OSError) as error:
-        raise JobFailed(f"{url}: {error}") from error
-    is_html = headers.get_content_type() in ("text/html", "application/xhtml+xml")
-    kind = "pdf" if data.startswith(PDF_START) else "html" if is_html else "text"
-    return Payload(data, headers.get_content_charset(), kind)
+        data, declared = client.fetch(url, MAX_PAGE_BYTES)
+    except BadAnswer as error:
+        raise JobFailed(str(error)) from error
+    mime, charset = content_type(declared)
+    is_html = mime in ("text/html", "application/xhtml+xml")
+    return Payload(
+        data, charset, "pdf" if data.startswith(PDF_START) else "html" if is_html else "text"
+    )
 
 
 def _texts(name: str, payload: Payload) -> list[str]:

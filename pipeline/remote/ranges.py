@@ -89,6 +89,10 @@ class RangeClient:
 
     def get(self, url: str, max_bytes: int) -> bytes:
         """The whole body. Raises BadAnswer."""
+        return self.fetch(url, max_bytes)[0]
+
+    def fetch(self, url: str, max_bytes: int) -> tuple[bytes, str]:
+        """The whole body and its declared content type. Raises BadAnswer."""
         with self._asked(url, None) as answer:
             _check_status(answer, url)
             data = self._body(answer, url, max_bytes + 1)
@@ -97,7 +101,7 @@ class RangeClient:
             length = answer.headers.get("Content-Length", "")
             if length.isdigit() and len(data) < int(length):
                 raise BadAnswer("short_body", f"{len(data)} of {length} bytes of {url}", True)
-            return data
+            return data, answer.headers.get("Content-Type", "")
 
     @contextmanager
     def _asked(self, url: str, ranges: str | None) -> Iterator[urllib3.BaseHTTPResponse]:

@@ -3,6 +3,8 @@ import sys
 
 import pytest
 
+from tests.servers import Answer, Server
+from wikisum.crawl.errors import BadAnswer
 from wikisum.pipeline.commands import own_documents
 from wikisum.pipeline.commands.own_documents import paragraphs_of_lines, read_paragraphs
 from wikisum.pipeline.errors import JobFailed
@@ -99,8 +101,17 @@ def test_wrong_names_are_reported_in_words(tmp_path):
 
 def test_a_web_page_that_cannot_be_read_is_named(monkeypatch):
     def refuse(*_, **__):
-        raise OSError("no route")
+        raise BadAnswer("no_connection", "http://a.example: no route", True)
 
-    monkeypatch.setattr(own_documents.urllib.request, "urlopen", refuse)
+    monkeypatch.setattr(own_documents.RangeClient, "fetch", refuse)
     with pytest.raises(JobFailed, match=r"http://a\.example: no route"):
         read_paragraphs(["http://a.example"])
+
+
+def test_a_web_page_is_read_in_the_charset_that_its_server_names():
+    body = f"<p>{PROSE} Рядом стоит церковь.".encode("cp1251")
+    answer = Answer(200, body, {"Content-Type": "text/html; charset=windows-1251"})
+    with Server(lambda path: answer).running() as server:
+        (found,) = read_paragraphs([f"http://127.0.0.1:{server.port}/mill"])
+    assert found.text == f"{PROSE} Рядом стоит церковь."
+    assert server.requests[0].agent.startswith("wikisum/")
