@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -20,7 +20,12 @@ from wikisum.models.evaluation.significance import (
     randomisation_p,
     ratios,
 )
-from wikisum.models.evaluation.systems import System, baseline_systems, file_systems
+from wikisum.models.evaluation.systems import (
+    System,
+    baseline_systems,
+    file_systems,
+    ids_in_category,
+)
 from wikisum.models.evaluation.titles import row_without_title
 from wikisum.ranker.runs.progress import ProgressLine
 
@@ -41,6 +46,7 @@ class EvaluationSettings:
     page_examples: int = 2_000
     mean: bool = False
     skip_title: bool = False
+    category: str | None = None
 
     def __post_init__(self) -> None:
         for name in self.baselines:
@@ -95,8 +101,13 @@ class Evaluation(NamedTuple):
     parts_NK2M: Floats
 
 
-def score(system: System, settings: EvaluationSettings, to: TextIO) -> Scores:
-    """What the summaries of a system measure. Raises BadSummaries for an id that stands twice."""
+def score(
+    system: System, settings: EvaluationSettings, to: TextIO, only: Collection[str] | None = None
+) -> Scores:
+    """What the summaries of a system measure, or those of them with an id in `only`.
+
+    Raises BadSummaries for an id that stands twice.
+    """
     ids: list[str] = []
     leads: list[bytes] = []
     parts: list[list[tuple[float, float]]] = []
@@ -106,13 +117,15 @@ def score(system: System, settings: EvaluationSettings, to: TextIO) -> Scores:
     for row in system.read():
         if row.id in seen:
             raise BadSummaries(f"{system.source}: {row.id} ({row.title}) occurs twice")
-        if not ids:
+        if len(seen) == 0:
             told = {"model": row.model, "run": row.run, "settings": row.settings}
         elif row.model != told["model"] or row.run != told["run"]:
             raise BadSummaries(
                 f"{system.source}: {row.id} comes from another model or run than the rows before it"
             )
         seen.add(row.id)
+        if only is not None and row.id not in only:
+            continue
         row = row_without_title(row) if settings.skip_title else row
         ids.append(row.id)
         leads.append(hashlib.blake2b(row.lead.encode(), digest_size=16).digest())
@@ -154,10 +167,13 @@ def evaluate(
     """
     if not paths and data is None:
         raise ValueError("name a file of summaries, or --data to score baselines alone")
+    if settings.category is not None and data is None:
+        raise ValueError("--category needs --data, which knows the categories")
     systems = file_systems(paths)
-    scores = [score(system, settings, to) for system in systems]
+    only = settings.category and ids_in_category(str(data), settings.split, settings.category)
+    scores = [score(system, settings, to, only or None) for system in systems]
     if data is not None:
-        ids = set(shared_ids(systems, scores)) if systems else None
+        ids = set(shared_ids(systems, scores)) if systems else only or None
         for baseline in baseline_systems(
             settings.baselines, data, settings.split, ids, settings.max_paragraphs
         ):

@@ -76,6 +76,8 @@ METRICS = (
         "cosine of the attention to paragraphs with their tf-idf similarity to the lead",
         is_compared=True,
     ),
+    Metric("rouge1_precision", "R-1 prec", "ROUGE-1 precision"),
+    Metric("rouge1_recall", "R-1 recall", "ROUGE-1 recall"),
     Metric("words", "words", "words of the summary (unspaced runs), without its sections", 1.0, 1),
     Metric("length_ratio", "of lead", "words of the summaries over words of the leads", 1.0, 3),
     Metric("sections", "sections", "sections that were written", 1.0, 1),
@@ -106,7 +108,7 @@ def summary_parts(row: Summary, stem: bool) -> dict[str, Part]:
     """
     words = len(row.summary.split())
     return {
-        **_rouge_parts([row.summary], [row.lead], stem),
+        **_lead_parts(row, stem),
         **_article_parts(row, stem),
         "log_perplexity": _perplexity_part(row),
         "attention_cosine": _attention_part(row),
@@ -116,6 +118,12 @@ def summary_parts(row: Summary, stem: bool) -> dict[str, Part]:
         "subwords": ABSENT if row.tokens is None else (row.tokens, 1.0),
         **_copy_parts(row),
     }
+
+
+def _lead_parts(row: Summary, stem: bool) -> dict[str, Part]:
+    scores = rouge(_lines([row.summary]), _lines([row.lead]), stem)
+    sides = {f"rouge1_{side}": (scores["rouge1"][side], 1.0) for side in ("precision", "recall")}
+    return {**{name: (score["f1"], 1.0) for name, score in scores.items()}, **sides}
 
 
 def _rouge_parts(written: Sequence[str], gold: Sequence[str], stem: bool) -> dict[str, Part]:

@@ -1,5 +1,6 @@
 """What is compared: a name, and summaries that can be read more than once."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -13,7 +14,7 @@ from wikisum.models.decoding.summary_files import (
     read_summaries,
 )
 from wikisum.models.evaluation.baselines import baseline_summaries
-from wikisum.ranker.data.shards import row_groups, split_shards
+from wikisum.ranker.data.shards import read_group, row_groups, split_shards
 
 
 class System(NamedTuple):
@@ -52,6 +53,24 @@ def _first_model(path: Path) -> str | None:
     for row in read_summaries(path):
         return row.model
     raise BadSummaries(f"{path} holds no summary")
+
+
+def ids_in_category(data: str, split: str, pattern: str) -> set[str]:
+    """Return the ids of the examples with a category that contains a regular expression.
+
+    Letters match in any case. Raises ValueError if there is none, or for shards without categories.
+    """
+    contains = re.compile(pattern, re.IGNORECASE).search
+    ids: set[str] = set()
+    for group in row_groups(split_shards(data, split)):
+        table = read_group(group, ("id", "categories"))
+        rows = zip(table["id"].to_pylist(), table["categories"].to_pylist(), strict=True)
+        ids.update(id_ for id_, categories in rows if any(map(contains, categories or ())))
+    if not ids:
+        raise ValueError(
+            f"--category: no example of split {split} of {data} has one like {pattern!r}"
+        )
+    return ids
 
 
 def baseline_systems(

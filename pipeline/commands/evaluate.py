@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from wikisum.pipeline.articles.settings import regular_expression
 from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.flags import count, names
 from wikisum.pipeline.commands.ranker import (
@@ -39,7 +40,15 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
 
     given = {
         name: value
-        for name in ("samples", "seed", "split", "max_paragraphs", "page_examples", "baselines")
+        for name in (
+            "samples",
+            "seed",
+            "split",
+            "max_paragraphs",
+            "page_examples",
+            "baselines",
+            "category",
+        )
         if (value := getattr(args, name)) is not None
     }
     if args.out is not None and args.out.exists() and not args.out.is_dir():
@@ -60,12 +69,21 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
     return DONE
 
 
+def _pattern(text: str) -> str:
+    try:
+        return regular_expression(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def _add_summaries_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("summaries", nargs="*", type=Path, metavar="FILE",
         help="summaries of one system each, JSON Lines or Parquet")  # fmt: skip
     add("--data", metavar="DIR", help="folder of the dataset, to add baselines")
     add("--split", choices=SPLITS, help="split of the dataset (default: test)")
+    add("--category", type=_pattern, metavar="REGEX",
+        help="score only examples with a category that this regular expression finds")  # fmt: skip
     add("--baselines", type=names, metavar="NAME,...",
         help="lead, oracle or ranking methods (default: lead,lexrank)")  # fmt: skip
     add("--max-paragraphs", type=count, metavar="N",

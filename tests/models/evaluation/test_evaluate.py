@@ -66,6 +66,7 @@ def data(tmp_path):
         Example(
             r["id"], r["title"], "", r["lead"], [], pages,
             [Paragraph(t, n, 0, 1.0 - n, 0.0) for n, t in enumerate(TEXTS)],
+            categories=["Bridges", "Iron" if r["id"] < GOOD[2]["id"] else "Stone arches"],
         )
         for r in [*GOOD, row(9, "")]
     ]  # fmt: skip
@@ -270,3 +271,35 @@ def test_summaries_are_scored_without_their_title(files, tmp_path, capsys):
     rest = [rouge("is a bridge over the river Tavin.", r["lead"][9:]) for r in GOOD]
     assert figures["rouge2"]["value"] == pytest.approx(rest[0]["rouge2"]["f1"])
     assert figures["words"]["value"] == 7
+
+
+def test_a_category_is_scored_alone(files, data, tmp_path, capsys):
+    _, whole = evaluated(capsys, tmp_path, *files, "--samples", 100)
+    _, part = evaluated(
+        capsys, tmp_path, *files, "--data", data, "--category", "^iron", "--samples", 100
+    )
+    assert (whole["examples"], part["examples"]) == (6, 2)
+    for side in ("precision", "recall", "f1"):
+        key = "rouge1" if side == "f1" else f"rouge1_{side}"
+        expected = [rouge(r["summary"], r["lead"], stem=True)["rouge1"][side] for r in GOOD[:2]]
+        figures = part["systems"][0]["figures"]
+        assert figures[key]["value"] == pytest.approx(sum(expected) / 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--category", "("], "must be a regular expression"),
+        (["--category", "Iron"], "--category needs --data"),
+        (["--data", "DATA", "--category", "Ships"], "has one like 'Ships'"),
+    ],
+)
+def test_a_category_that_cannot_be_scored(files, data, capsys, words, message):
+    call = [
+        "evaluate",
+        "summaries",
+        str(files[0]),
+        *(str(data) if w == "DATA" else w for w in words),
+    ]
+    assert main(call) == 2
+    assert message in capsys.readouterr().err
