@@ -79,8 +79,8 @@ class AnyHeadings:
 class GivenHeadings:
     """Exactly these headings, in this order, each once.
 
-    The model decides where a text ends. But a text may only take its equal share of the tokens that
-    are left, so that every heading is written within `max_tokens`.
+    The model decides where a text ends. But it must leave each later text at least a quarter of its
+    equal share of the tokens that are left, so that every heading is written within `max_tokens`.
     """
 
     def __init__(
@@ -113,9 +113,10 @@ class GivenHeadings:
         start_EK = start_EH.gather(1, index_EK)
         heading_tokens_EK = start_EH[:, -1:] - start_EK  # of all headings that are left
         room_EK = self._max_tokens - now.before_EK - heading_tokens_EK
-        share_EK = room_EK.div((left_EK + 1).clamp(min=1), rounding_mode="floor")
+        share_EK = room_EK.div(4 * (left_EK + 1).clamp(min=1), rounding_mode="floor")
         is_text_EK = now.heading_EK == 0
-        is_due_EK = is_text_EK & (left_EK > 0) & (now.text_EK >= share_EK)
+        most_EK = room_EK - left_EK * share_EK
+        is_due_EK = is_text_EK & (left_EK > 0) & (now.text_EK >= most_EK)
         at_EK = (start_EK + now.heading_EK).clamp(max=self._id_BF.shape[1] - 1)
         next_EK1 = self._id_BF[example_E].gather(1, at_EK)[..., None]
         forced = Forced(

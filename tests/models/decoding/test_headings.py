@@ -54,12 +54,13 @@ def plain_given(written, headings, max_tokens):
     at = used = 0
     for number, heading in enumerate(headings):
         left = sum(map(len, headings[number:]))
-        share = (max_tokens - at - left) // (len(headings) - number + 1)
+        room, later = max_tokens - at - left, len(headings) - number
+        most = room - later * (room // (4 * (later + 1)))
         used = 0
         while at < len(written) and written[at] not in (P, T):
             at, used = at + 1, used + 1
         if at == len(written):
-            return {heading[0]} if used >= share else WORDS | {P}
+            return {heading[0]} if used >= most else WORDS | {P}
         begun = written[at : at + len(heading)]
         if len(begun) < len(heading):
             return {heading[len(begun)]}
