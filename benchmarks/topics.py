@@ -11,13 +11,14 @@ but a model that has learned which words go with which kind can tell it for titl
 
 Article i of a seed is the same whatever the number of articles; of ten, one is for validation and
 one for test. `--place late` puts the relevant paragraphs behind all others, `early` before them.
+`start` puts them first and `spread` at even distances, both in the order of the lead's facts.
 """
 
 import argparse
 import os
 import random
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -33,7 +34,7 @@ from wikisum.pipeline.records import EXAMPLE, SPLITS, Example, Paragraph, Source
 from wikisum.ranker.data.vocab import load_model, train_vocab
 from wikisum.ranker.rouge import rouge2_recall
 
-PLACES = ("early", "late", "anywhere")
+PLACES = ("early", "late", "anywhere", "start", "spread")
 MOST_ARTICLES = len(NAMES) * (len(NAMES) - 1)
 ROW_GROUP_ROWS = 256
 PAGE_PARAGRAPHS = 5
@@ -41,12 +42,16 @@ PAGE_PARAGRAPHS = 5
 
 @dataclass(frozen=True)
 class TopicSettings:
-    """The number of facts in a lead and of paragraphs beside the point; where the facts stand."""
+    """The number of facts in a lead and of paragraphs beside the point; where the facts stand.
+
+    With `filler`, the latter hold nothing but phrases that occur anywhere.
+    """
 
     facts: int = 4
     distractors: int = 16
     place: str = "anywhere"
     seed: int = 0
+    filler: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.facts <= len(FACTS):
@@ -88,15 +93,31 @@ def make_example(index: int, settings: TopicSettings) -> Example:
     relevant = [_relevant(thing, fact, source) for fact in told]
     others: dict[str, Text] = {}
     while len(others) < settings.distractors:
-        text = _distractor(thing, value_of, source)
+        text = (
+            Text(" ".join(source.sample(FILLERS, 4)))
+            if settings.filler
+            else _distractor(thing, value_of, source)
+        )
         others[text.text] = text
-    source.shuffle(relevant)
+    if settings.place not in ("start", "spread"):
+        source.shuffle(relevant)
     texts = [*relevant, *others.values()]
-    if settings.place == "late":
+    if settings.place == "spread":
+        texts = _spread(relevant, [*others.values()])
+    elif settings.place == "late":
         texts = [*others.values(), *relevant]
     elif settings.place == "anywhere":
         source.shuffle(texts)
     return _example(" ".join(thing), lead, texts)
+
+
+def _spread(relevant: Sequence[Text], others: Sequence[Text]) -> list[Text]:
+    """Return all texts, the relevant ones in their order at the ends of equal parts."""
+    texts = []
+    for number, text in enumerate(relevant):
+        first, last = (len(others) * n // len(relevant) for n in (number, number + 1))
+        texts += [*others[first:last], text]
+    return texts
 
 
 def _thing(index: int, seed: int, source: random.Random) -> Thing:
