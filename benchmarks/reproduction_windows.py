@@ -195,18 +195,20 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument("--articles", type=int, default=2_000, metavar="N")
     parser.add_argument("--seeds", type=int, default=3, metavar="N")
+    parser.add_argument("--places", nargs="+", default=["spread", "start"], metavar="PLACE")
     parser.add_argument("--steps", type=int, default=250, metavar="N")
     parser.add_argument("--rate", type=float, default=5e-3, help="peak learning rate")
     parser.add_argument("--width", type=int, default=64, metavar="N")
     args = parser.parse_args()
     torch.set_num_threads(1)
     args.out.mkdir(parents=True, exist_ok=True)
-    for place in ("spread", "start"):
+    for place in args.places:
         for row in comparison(place, args):
             sys.stdout.write(json.dumps(row) + "\n")
             sys.stdout.flush()
-    for row in long_texts(args):
-        sys.stdout.write(json.dumps(row) + "\n")
+    if "spread" in args.places:
+        for row in long_texts(args):
+            sys.stdout.write(json.dumps(row) + "\n")
     return 0
 
 
