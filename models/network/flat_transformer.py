@@ -62,6 +62,21 @@ def build(settings: FlatSettings) -> EncoderDecoder:
 
 _DECODING = DecodingSettings(max_tokens=400)
 
+
+def _t_ed(pre_norm: bool) -> RunSettings:
+    return RunSettings(
+        FlatSettings(
+            width=512, feedforward=2_048, bias=False, output_bias=False, pre_norm=pre_norm
+        ),
+        SourceSettings(source_tokens=500),
+        TrainSettings(
+            steps=1_000_000, batch_tokens=4_096, peak_learning_rate=6.99e-4, warmup_steps=4_000,
+            beta2=0.98,
+        ),
+        DecodingSettings(beam=4, alpha=0.6, max_tokens=400),
+    )  # fmt: skip
+
+
 SPEC = ModelSpec(
     name="ft",
     settings=FlatSettings,
@@ -78,16 +93,10 @@ SPEC = ModelSpec(
             FlatSettings(attention_dropout=0.1), SourceSettings(source_tokens=800),
             decoding=_DECODING,
         ),
-        # Liu et al. 2018, T-ED: the base transformer of its day, over 500 tokens
-        "t-ed": RunSettings(
-            FlatSettings(width=512, feedforward=2_048, bias=False, output_bias=False),
-            SourceSettings(source_tokens=500),
-            TrainSettings(
-                steps=1_000_000, batch_tokens=4_096, peak_learning_rate=6.99e-4,
-                warmup_steps=4_000, beta2=0.98,
-            ),
-            DecodingSettings(beam=4, alpha=0.6, max_tokens=400),
-        ),
+        # Liu et al. 2018, T-ED: the base transformer of its day, over 500 tokens. Its norm came
+        # after each sublayer; later versions of the authors' code have it before, and learn here.
+        "t-ed": _t_ed(pre_norm=True),
+        "t-ed-literal": _t_ed(pre_norm=False),
         # a baseline of the PHT paper
         "ft-pht": RunSettings(
             FlatSettings(**PHT_SHAPE, encoder_layers=3), train=PHT_TRAIN, decoding=PHT_DECODING
