@@ -63,7 +63,11 @@ def test_the_result_is_a_dataset_that_validates(imported, capsys):
     assert main(["validate", str(imported)]) == 0
     assert "no faults found" in capsys.readouterr().out
     assert (imported / "README.md").read_text().count("\n# CNN/DailyMail\n") == 1
-    assert "paper's" not in (imported / "report" / "index.html").read_text()
+    page = (imported / "report" / "index.html").read_text()
+    assert "paper's" not in page
+    assert 'href="import:' not in page  # such an address is none of the web
+    assert "discourse graph of" not in page  # none was made
+    assert "similarity graph of" in page
 
 
 def test_examples_keep_their_sentences_in_order_and_their_split(imported):

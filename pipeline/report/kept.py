@@ -70,6 +70,7 @@ def shown_example(row: dict[str, Any]) -> dict[str, Any]:
         "graphs": {
             name.removesuffix("_graph"): [list(edge) for edge in _edges(row[name])]
             for name in _GRAPHS
+            if row[name] is not None
         },
     }
 
@@ -77,8 +78,8 @@ def shown_example(row: dict[str, Any]) -> dict[str, Any]:
 _PLACE = ("url", "source", "warc_file", "offset")
 
 
-def _edges(graph: dict[str, list[int]] | None) -> list[tuple[int, int]]:
-    return list(zip(graph["source"], graph["target"], strict=True)) if graph else []
+def _edges(graph: dict[str, list[int]]) -> list[tuple[int, int]]:
+    return list(zip(graph["source"], graph["target"], strict=True))
 
 
 def read_kept(workspace: Workspace, paths: list[str]) -> list[dict[str, Any]]:

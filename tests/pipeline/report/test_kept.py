@@ -63,7 +63,7 @@ def test_what_is_shown_of_an_example(tmp_path):
     assert (shown["paragraphs"], shown["documents"]) == (5, 1)
     assert [p["text"] for p in shown["best"]] == [f"text {i}" for i in range(SHOWN_PARAGRAPHS)]
     assert shown["best"][0]["offset"] == 9
-    assert shown["graphs"] == {"similarity": [[0, 2], [1, 4]], "discourse": []}
+    assert shown["graphs"] == {"similarity": [[0, 2], [1, 4]]}  # no discourse graph was made
 
 
 def test_an_empty_shard_gives_nothing(tmp_path):
