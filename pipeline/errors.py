@@ -1,4 +1,4 @@
-"""What ends a command, told in one line."""
+"""The error that ends a command with one line."""
 
 
 class JobFailed(Exception):

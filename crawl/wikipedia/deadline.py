@@ -1,8 +1,8 @@
 """Calls with a deadline: the function runs in a child process that can be killed.
 
-Parsers written in C cannot be interrupted inside a process, and a worker's threads get no
-signals; a child that is killed and started again can be. It ends with its parent, since its
-standard input then closes.
+A parser written in C cannot be interrupted from within its process, and the threads of a worker
+receive no signals. So it runs in a child process, which is killed when its time is over and started
+again for the next call. The child ends with its parent, because its standard input is closed then.
 """
 
 import importlib
@@ -34,7 +34,7 @@ class Guard:
         return Guard, (self._function, self._timeout_seconds)
 
     def call(self, *arguments: Any) -> Any:
-        """The function's result; what it raised, raised here. Raises GuardedCallFailed."""
+        """Return the function's result, or raise what it raised. Raises GuardedCallFailed."""
         with self._lock:
             child = self._running_child()
             timer = threading.Timer(self._timeout_seconds, child.kill)
@@ -85,7 +85,7 @@ def _send(pipe: BinaryIO, value: Any) -> None:
 
 
 def _receive(pipe: BinaryIO) -> Any:
-    """The next value, or None at the end of the pipe."""
+    """Return the next value, or None at the end of the pipe."""
     head = pipe.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None

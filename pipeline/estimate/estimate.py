@@ -1,4 +1,4 @@
-"""What a build would read, request, compute, shuffle and write, by stage. Pure functions."""
+"""Estimate what each stage of a build reads, requests, computes and writes. Pure functions."""
 
 import math
 from collections.abc import Callable
@@ -20,7 +20,7 @@ HTML_SPEED: dict[str, Callable[[Rates], float]] = {  # of each extractor, in byt
 
 
 class StageCost(NamedTuple):
-    """What one stage takes. Shuffled bytes are those that go into groupings."""
+    """The costs of a stage. `shuffle_bytes` counts the bytes that are grouped by a key."""
 
     stage: str
     read_bytes: float = 0.0
@@ -31,9 +31,9 @@ class StageCost(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A whole estimate, with the samples and figures that it stands on.
+    """An estimate, with the samples and figures that it was made from.
 
-    `live_seconds` pass while the web is asked politely.
+    `live_seconds` is the duration of polite requests to the web.
     """
 
     volumes: Volumes
@@ -70,9 +70,10 @@ def estimate(
 def live_seconds(
     volume: Volumes, articles: ArticleSample, live: LiveSettings, assumed: Assumptions
 ) -> float:
-    """How long it takes to ask the web: so many hosts at once, or the busiest host's pages in turn.
+    """The duration of requests to the web.
 
-    The busiest of the sampled articles is the busiest of all.
+    It is the larger of two bounds: all requests at the given concurrency, and the requests to the
+    busiest host one after another. The busiest host of the sample is taken for the busiest of all.
     """
     at_once = volume.asked_live * assumed.live_requests * assumed.live_seconds / live.concurrency
     per_sampled_page = volume.asked_live / max(volume.wanted, 1)
@@ -90,7 +91,7 @@ def stage_costs(
     rates: Rates,
     assumed: Assumptions,
 ) -> list[StageCost]:
-    """What each stage takes, in the order in which they run."""
+    """The costs of each stage, in order."""
     crawls = len(settings[LocateSettings].crawls)
     costs = [_articles(volume, is_original, rates), _want(volume, rates)]
     if crawls:
@@ -131,7 +132,7 @@ def _want(volume: Volumes, rates: Rates) -> StageCost:
 
 
 def _locate(volume: Volumes, crawls: int, rates: Rates, assumed: Assumptions) -> StageCost:
-    """Blocks of an index are read once each, however many pages fall into one."""
+    """The look-up: each block of an index is read at most once."""
     blocks = assumed.index_blocks * -math.expm1(-volume.wanted / assumed.index_blocks) * crawls
     return StageCost(
         "locate",
@@ -155,7 +156,7 @@ def _fetch(volume: Volumes, settings: Settings, rates: Rates, assumed: Assumptio
 def _scan(
     volume: Volumes, crawl: CrawlSample, settings: Settings, rates: Rates, assumed: Assumptions
 ) -> StageCost:
-    """Whole files; if a crawl is looked up too, its pages are counted there."""
+    """The scan of whole files. With look-ups too, the found pages are counted as fetched."""
     own_share = 0.0 if settings[LocateSettings].crawls else _crawled_share(volume)
     seconds = volume.crawl_bytes / rates.crawl_bytes + volume.crawl_records / rates.crawl_records
     remote_share = crawl.remote_files / max(crawl.files, 1)
@@ -194,7 +195,7 @@ def _live_scan(
 
 
 def _crawled_share(volume: Volumes) -> float:
-    """The share of the pages that were had which come out of crawls, not from the web."""
+    """The share of the found pages that come from crawls, not from the web."""
     return volume.found / ((volume.found + volume.found_live) or 1.0)
 
 
@@ -204,14 +205,14 @@ def _extraction(volume: Volumes, settings: Settings, rates: Rates) -> float:
 
 
 def _documents(volume: Volumes, rates: Rates) -> float:
-    """Bytes of the documents, and of the rows of those pages that gave none."""
-    had = volume.found + volume.found_live
-    without = (had - volume.documents) * rates.dropped_row_bytes
+    """Bytes of the documents, and of the dropped rows of the other pages."""
+    pages = volume.found + volume.found_live
+    without = (pages - volume.documents) * rates.dropped_row_bytes
     return volume.chars * rates.document_char_bytes + without
 
 
 def _examples(volume: Volumes, rates: Rates) -> StageCost:
-    """A page is grouped by its URL, then with its article; the example is by its shard."""
+    """The join: pages are grouped by URL, then by article, and examples by shard."""
     in_examples = volume.packed_bytes * volume.examples / max(volume.articles, 1)
     shuffled = (
         volume.packed_bytes

@@ -6,26 +6,26 @@ ALL = 1 << 62
 
 
 class Prefix:
-    """A binary stream that ends after `most` bytes; `taken` counts those that were read."""
+    """A binary stream that ends after `max_bytes`; `read_bytes` counts what was read."""
 
-    def __init__(self, raw: Any, most: int = ALL) -> None:
+    def __init__(self, raw: Any, max_bytes: int = ALL) -> None:
         self._raw = raw
-        self._most = most
-        self.taken = 0
+        self._max_bytes = max_bytes
+        self.read_bytes = 0
 
     def read(self, size: int) -> bytes:
-        return self._counted(self._raw.read(min(size, self._most - self.taken)))
+        return self._counted(self._raw.read(min(size, self._max_bytes - self.read_bytes)))
 
     def readline(self) -> bytes:
-        return self._counted(self._raw.readline() if self.taken < self._most else b"")
+        return self._counted(self._raw.readline() if self.read_bytes < self._max_bytes else b"")
 
     def end(self) -> None:
         """Give no more bytes."""
-        self._most = self.taken
+        self._max_bytes = self.read_bytes
 
     def seek(self, offset: int) -> None:
         self._raw.seek(offset)
 
     def _counted(self, data: bytes) -> bytes:
-        self.taken += len(data)
+        self.read_bytes += len(data)
         return data

@@ -32,8 +32,8 @@ SEARCH_BYTES = 64 << 20
 class SampledArticles:
     """Sums over the articles that were read, their ids, and the keys of the URLs they want."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_articles: int) -> None:
+        self._max_articles = max_articles
         self.ids: set[str] = set()
         self.keys: set[int] = set()
         self._hosts: Counter[str] = Counter()
@@ -45,7 +45,7 @@ class SampledArticles:
 
     @property
     def is_full(self) -> bool:
-        return self.articles >= self._most
+        return self.articles >= self._max_articles
 
     def add(self, title: str, text: object, markup_chars: int, urls: list[str]) -> None:
         self.articles += 1
@@ -64,7 +64,7 @@ class SampledArticles:
 
     @property
     def busiest_host(self) -> int:
-        """How many of the wanted pages are of one host, at most."""
+        """The number of wanted pages of the host that has most of them."""
         return max(self._hosts.values(), default=0)
 
 
@@ -73,7 +73,7 @@ def sample_articles(
 ) -> tuple[ArticleSample, frozenset[int]]:
     """A few hundred articles with their search results, and the keys of what they want.
 
-    Of a large multistream dump they come from places all over it, else from its beginning.
+    They come from several offsets in a large multistream dump, else from the beginning.
     """
     sampled = SampledArticles(min(own.limit or MAX_ARTICLES, MAX_ARTICLES))
     original = is_original(dump)
@@ -112,13 +112,13 @@ def _read_original(
                         sampled.add(content.title, content[2:4], 0, cited)
                     if sampled.is_full:
                         break
-            sampled.read_bytes += prefix.taken
+            sampled.read_bytes += prefix.read_bytes
             if sampled.is_full:
                 return
 
 
 def _read_beginning(dump: list[InputFile], sampled: SampledArticles) -> None:
-    """Read on until there are enough; only the part of what was read that they take is counted."""
+    """Read until there are enough articles; count only the share of the bytes that they take."""
     for file in dump:
         taken = seen = 0
         with files.open_input(file.path) as raw:
@@ -126,17 +126,17 @@ def _read_beginning(dump: list[InputFile], sampled: SampledArticles) -> None:
             for page in read_pages(open_dump(cast(BinaryIO, prefix))):
                 seen += 1
                 if sampled.is_full:
-                    prefix.end()  # what is decompressed already is seen to its end
+                    prefix.end()  # the pages that are decompressed already still come
                 else:
                     taken += 1
                     _add_page(page, sampled)
-        sampled.read_bytes += round(prefix.taken * taken / max(seen, 1))
+        sampled.read_bytes += round(prefix.read_bytes * taken / max(seen, 1))
         if sampled.is_full:
             return
 
 
 def _read_places(dump: list[InputFile], sampled: SampledArticles) -> bool:
-    """Read streams all over a large multistream dump; return False for any other dump."""
+    """Read streams at several offsets in a large multistream dump; False for any other dump."""
     total = sum(file.size_bytes for file in dump)
     if total < SMALL_BYTES:
         return False
@@ -169,7 +169,7 @@ def _add_page(page: Page | BadArticle, sampled: SampledArticles) -> None:
 
 
 def _searched(search: list[InputFile], sampled: SampledArticles) -> int:
-    """How many URLs were found by search for the sampled articles."""
+    """The number of URLs that a search found for the sampled articles."""
     found = 0
     for file in search:
         with files.open_input(file.path) as raw:
@@ -178,7 +178,7 @@ def _searched(search: list[InputFile], sampled: SampledArticles) -> int:
             for urls in _results(prefix, sampled):
                 sampled.want(urls)
                 own += len(urls)
-        found += round(own * file.size_bytes / max(prefix.taken, 1))
+        found += round(own * file.size_bytes / max(prefix.read_bytes, 1))
     return found
 
 

@@ -1,4 +1,4 @@
-"""A sample of crawl files, read in seconds, for an estimate: records, and what pages are like."""
+"""A sample of crawl files, read in seconds, for an estimate: records, and sizes of pages."""
 
 import re
 from collections import Counter
@@ -24,12 +24,12 @@ from wikisum.pipeline.setting import Settings
 FILES = 3
 PLACES = 4  # in each of them, if it is large
 BYTES_PER_PLACE = 2 << 20
-DENSE_PAGES = 16  # at each place, of those that are wanted and of others, then fewer and fewer
+DENSE_PAGES = 16  # all of so many pages at an offset are read, then fewer and fewer
 _WET = re.compile(r"\.wet\b")
 
 
 class _Sampled:
-    """What was seen of the crawl files; pages that are wanted apart from others."""
+    """Sums over the sampled records; wanted pages are counted apart from others."""
 
     def __init__(self, keys: Set[int], settings: Settings) -> None:
         self._keys = keys
@@ -54,14 +54,14 @@ class _Sampled:
         return number % (1 + number // DENSE_PAGES) == 0
 
     def read(self, raw: Any, max_bytes: int) -> None:
-        """Read on from a place of a file."""
+        """Read up to `max_bytes` from the current offset of a file."""
         self._asked.clear()
         prefix = Prefix(raw, max_bytes)
         stream = cast(BinaryIO, prefix)
         for item in read_captures(stream, self.wants, self._settings[PageSettings].max_page_bytes):
             if isinstance(item, PageRecord) or item.url is not None:
                 self._add(item)
-        self.read_bytes += prefix.taken
+        self.read_bytes += prefix.read_bytes
 
     def _add(self, item: Any) -> None:
         seen = self.pages[self._is_match]
@@ -86,9 +86,9 @@ def sample_pages(
     access: Access,
     assumed: Assumptions,
 ) -> CrawlSample:
-    """Some places in a few of the files; `keys` are those of the URLs that articles want.
+    """Sample a few of the files at several offsets; `keys` are those of the wanted URLs.
 
-    Of a file on a web server, and of one whose size is not known, only the beginning is read.
+    Only the beginning is read of files on a web server and of files of unknown size.
     """
     sampled = _Sampled(keys, settings)
     for place in range(min(FILES, len(warcs))):
@@ -122,7 +122,7 @@ def sample_pages(
 
 
 def _places(size: int) -> list[tuple[int, int]]:
-    """Ranges to read: all of a small file; of one whose size is not known, the beginning."""
+    """The ranges to read: a small file as a whole; the beginning of one of unknown size."""
     if size <= PLACES * BYTES_PER_PLACE:
         return [(0, PLACES * BYTES_PER_PLACE)]
     starts = [size * place // PLACES for place in range(PLACES)]

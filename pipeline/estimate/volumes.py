@@ -1,8 +1,8 @@
-"""How much there is of everything in a build, by samples of its inputs. Pure functions.
+"""The volumes of a build (articles, pages, characters), estimated from samples. Pure functions.
 
-Of skewed things (pages an article, paragraphs an article) only means are known: articles without
-any page are counted as if pages arrived at random, paragraphs over the limit as if their number
-were spread exponentially.
+Pages per article and paragraphs per article are skewed, but only their means are known. The number
+of articles without a page assumes that pages are distributed at random; the number of paragraphs
+over the limit assumes an exponential distribution.
 """
 
 import math
@@ -19,8 +19,8 @@ from wikisum.pipeline.wanted.settings import WantedSettings
 class ArticleSample(NamedTuple):
     """Sums over the articles that were read, in `read_bytes` of `total_bytes` of their files.
 
-    `input_bytes` are those of all files that a build reads to have its articles; of the pages that
-    they want, each once, `busiest_host` are of one host.
+    `input_bytes` is the size of all files that a build reads its articles from. `busiest_host` is
+    the number of distinct wanted pages of the host that has most of them.
     """
 
     read_bytes: int
@@ -36,7 +36,7 @@ class ArticleSample(NamedTuple):
 
 
 class PageSample(NamedTuple):
-    """Sums over pages: those in HTML, their bytes; those with kept text, its paragraphs."""
+    """Sums over sampled pages: pages in HTML, bytes, pages with kept text and its paragraphs."""
 
     pages: int
     html: int
@@ -48,9 +48,9 @@ class PageSample(NamedTuple):
 
 
 class CrawlSample(NamedTuple):
-    """Sums over the records in `read_bytes` of the crawl's files; `matches` are wanted.
+    """Sums over the records in `read_bytes` of the crawl's files; `matches` of them are wanted.
 
-    `pages` are some of them: wanted ones, if there are enough, by the sampled articles.
+    `pages` sums over some of their pages: wanted ones if the sample has enough, else others.
     """
 
     files: int
@@ -63,16 +63,16 @@ class CrawlSample(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """How much larger the whole is."""
+        """The ratio of the size of all files to that of the sample."""
         return self.total_bytes / max(self.read_bytes, 1)
 
 
 class Volumes(NamedTuple):
-    """How much there is of everything in the whole build.
+    """The estimated volumes of the whole build.
 
-    `found` of the wanted pages are in the crawl, and `found_live` of `asked_live` on the web;
-    `documents` have text, `used` are in a language that is wanted; `chars` are those of their
-    paragraphs, `kept_chars` those that examples keep.
+    `found` wanted pages are in the crawl, and `found_live` of the `asked_live` requested ones are
+    on the web. `documents` of them have text, and `used` of these are in the right language.
+    `chars` counts the characters of their paragraphs, `kept_chars` those that examples keep.
     """
 
     articles: float
@@ -105,14 +105,14 @@ def volumes(
     assumed: Assumptions,
     is_live: bool = False,
 ) -> Volumes:
-    """The whole build's volumes, as means of the samples tell; at most so many articles.
+    """Estimate the volumes of a build of at most `max_articles` from the means of the samples.
 
-    If it `is_live`, the web is asked for what the crawl has not.
+    With `is_live`, pages that the crawl lacks are requested from the web.
     """
     each = 1 / max(sample.articles, 1)
     there = sample.articles * sample.total_bytes / max(sample.read_bytes, 1)
     articles = there if max_articles is None else min(there, max_articles)
-    # a limit ends the reading of the dump, a list of titles does not
+    # the dump is read up to a limit of articles, but to its end for a list of titles
     read = articles / max(there, 1) if settings[ArticleSettings].limit else 1.0
     wanted = articles * each * _wanted(sample, settings[WantedSettings].corpus)
     has_crawl = crawl is not None or bool(settings[LocateSettings].crawls)
@@ -153,7 +153,7 @@ def _wanted(sample: ArticleSample, corpus: str) -> int:
 
 
 def assumed_pages(assumed: Assumptions) -> PageSample:
-    """A sample of a hundred pages as they are assumed to be."""
+    """A sample of a hundred pages with the assumed means."""
     documents = round(100 * assumed.page_share)
     return PageSample(
         pages=100,
@@ -173,10 +173,11 @@ def found_pages(
     crawl: CrawlSample | None,
     assumed: Assumptions,
 ) -> float:
-    """How many of the wanted pages the crawl holds; without files, the assumed share.
+    """The number of wanted pages in the crawl files; without files, the assumed share of them.
 
-    If the sampled articles want enough of the files' sampled records, as many more as both
-    samples are smaller than the whole; else the assumed share, by the files' part of a crawl.
+    If enough of the sampled records are wanted by the sampled articles, their number is scaled up
+    by the sizes of both samples. Otherwise the assumed coverage of a whole crawl is scaled down to
+    the share of its records that the files hold.
     """
     if crawl is None:
         return wanted * assumed.coverage
@@ -189,7 +190,7 @@ def found_pages(
 
 
 def kept_chars(chars: float, pages: PageSample, examples: float, max_paragraphs: int) -> float:
-    """Characters of the paragraphs that stay, of at most so many an example."""
+    """The characters of the paragraphs that examples of at most `max_paragraphs` keep."""
     chars_per_paragraph = pages.chars / pages.paragraphs if pages.paragraphs else 1.0
     mean = chars / chars_per_paragraph / examples if examples else 0.0
     return chars * -math.expm1(-max_paragraphs / mean) if mean else 0.0

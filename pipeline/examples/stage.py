@@ -135,10 +135,10 @@ def join_pages(
     if not result.counts.get("examples_out"):
         start = "dropped_reference_"
         fates = Counter({n.removeprefix(start): c for n, c in result.counts.items() if start in n})
-        told = ", ".join(f"{c:,} {reason}" for reason, c in fates.most_common(3)) or "none is kept"
+        named = ", ".join(f"{c:,} {reason}" for reason, c in fates.most_common(3)) or "none is kept"
         raise JobFailed(
             f"no article became an example: of {wanted.counts.get('references_out', 0):,} wanted "
-            f"pages {told} (see {job.workspace.path('dropped')})"
+            f"pages {named} (see {job.workspace.path('dropped')})"
         )
     return result
 

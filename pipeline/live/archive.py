@@ -1,7 +1,7 @@
-"""What was fetched, as WARC segments: each answer with its request, each page with its outcome.
+"""WARC segments of fetched pages: requests, responses, and the outcome of each page.
 
-A segment grows under a hidden name and takes its own when it is full. The outcome of a page follows
-its records, so that a segment of a run that was killed is whole up to its last outcome.
+A segment is written under a hidden name and renamed when it is full. The outcome of a page follows
+its records, so a segment of a killed run is complete up to its last outcome.
 """
 
 import json
@@ -29,7 +29,7 @@ _NOT_AS_SENT = frozenset(("transfer-encoding",))  # the chunks are undone
 
 
 class Segment:
-    """A growing WARC file, its records flushed as they come."""
+    """A WARC file that is being written."""
 
     def __init__(self, path: str, settings: LiveSettings) -> None:
         folder, name = os.path.split(path)
@@ -53,10 +53,10 @@ class Segment:
         return self._file.tell()
 
     def write(self, hops: list[Exchange], outcome: Outcome) -> None:
-        """Write a page: its responses in order, and its outcome.
+        """Write the responses for a page in order, and its outcome.
 
-        If redirects led to another URL, the page is also written as a resource under the URL that
-        was wanted, so that it is found there.
+        If redirects led to another URL, the page is also written as a resource record under the
+        wanted URL, so that it is found under it.
         """
         last = ""
         for hop in hops:
@@ -69,7 +69,7 @@ class Segment:
         self.outcomes.append(outcome)
 
     def close(self) -> None:
-        """Give the segment its name, or leave nothing if no page is in it."""
+        """Rename the finished segment, or delete it if it holds no page."""
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
@@ -79,7 +79,7 @@ class Segment:
             os.remove(self._part)
 
     def _write_exchange(self, hop: Exchange) -> str:
-        """Write answer and request; the answer's record id."""
+        """Write a response and its request; return the record id of the response."""
         url, date = hop.target.url, _date(hop.fetched_at)
         headers = [(_name(k), v.decode("latin-1")) for k, v in hop.headers]
         warc_headers = {"WARC-Date": date}
@@ -102,7 +102,7 @@ class Segment:
         try:
             body = decode_body(headers, hop.body, MAX_DECODED_BYTES)
         except BadRecord:
-            return  # the answer itself will be dropped for the same reason
+            return  # the response itself will be dropped for the same reason
         warc_headers = {
             "WARC-Date": _date(hop.fetched_at),
             "WARC-Refers-To": refers_to,
@@ -133,13 +133,13 @@ class Segment:
 
 
 def part_path(path: str) -> str:
-    """The name under which the segment grows."""
+    """The hidden name under which a segment is written."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}.part")
 
 
 def read_outcomes(raw: BinaryIO) -> Iterator[tuple[Outcome, int]]:
-    """(outcome of a page, offset of the end of its records), as far as the segment is intact."""
+    """Yield (outcome of a page, offset of the end of its records) up to the first damage."""
     for record, end in _members(raw):
         head, _, block = record.partition(b"\r\n\r\n")
         if OUTCOME_TYPE.encode() in head:
@@ -147,9 +147,9 @@ def read_outcomes(raw: BinaryIO) -> Iterator[tuple[Outcome, int]]:
 
 
 def rescue(path: str) -> bool:
-    """Finish a segment that a killed run left behind, if it has a complete page.
+    """Finish the segment of a killed run; return False if it holds no complete page.
 
-    What follows the last outcome is cut off.
+    Everything after the last outcome is cut off.
     """
     part = part_path(path)
     with open(part, "rb") as raw:
@@ -163,7 +163,7 @@ def rescue(path: str) -> bool:
 
 
 def _members(raw: BinaryIO) -> Iterator[tuple[bytes, int]]:
-    """(decompressed, offset of its end) of each whole gzip member from the start on."""
+    """Yield (decompressed bytes, offset of its end) of each complete gzip member."""
     offset, data = 0, b""
     while True:
         decoder = zlib.decompressobj(31)

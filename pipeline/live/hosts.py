@@ -72,7 +72,9 @@ class Hosts:
             return hops, error
         except BadUrl as error:
             return hops, NotFetched(error.reason, f"redirected to {error}")
-        return hops, NotFetched("too_many_redirects", f"{MAX_REDIRECTS} led to {target.url}")
+        return hops, NotFetched(
+            "too_many_redirects", f"over {MAX_REDIRECTS} redirects, to {target.url}"
+        )
 
     async def _robots(self, target: Target) -> Robots:
         """The rules of the page's site, asked for once. Raises NotFetched if it is not reached."""

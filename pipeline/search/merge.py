@@ -1,7 +1,7 @@
 """Hits in files sorted by query -> the best hits of each query, in constant memory.
 
-Only one row group per file is held, however many hits there are. A tree of merges replaces a
-shuffle, whose data the local runner would keep in memory.
+Only one row group per file is in memory, however many hits there are. A tree of merges replaces a
+shuffle, which the local runner would keep in memory.
 """
 
 from collections.abc import Iterable, Iterator
@@ -47,13 +47,13 @@ def best_of(hits: pa.Table, settings: SearchSettings) -> pa.Table:
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
-    """(each row's number, the texts by number)."""
+    """Return the number of each row's text, and the texts by number."""
     whole = column.unify_dictionaries().combine_chunks()
     return whole.indices.to_numpy().astype(np.int64), whole.dictionary.to_pylist()
 
 
 def _ranks(texts: list[str]) -> np.ndarray:
-    """The place of each text among all, equal ones sharing it."""
+    """The rank of each text in sorted order; equal texts have the same rank."""
     return np.unique(np.array(texts, object), return_inverse=True)[1].astype(np.int64)
 
 
@@ -74,7 +74,7 @@ class _Source:
 
     @property
     def last_query(self) -> int:
-        """The last query that is held, -1 for none; the next group may have more hits of it."""
+        """The last query in memory, or -1; the next row group may have more of its hits."""
         return self._held["query"][-1].as_py() if len(self._held) else -1
 
     def read_group(self) -> None:
@@ -94,7 +94,7 @@ class _Source:
 def merged(
     paths: Iterable[str], settings: SearchSettings, first: int = 0, last: int = LAST - 1
 ) -> Iterator[pa.Table]:
-    """The best hits of the queries from `first` to `last`, in order, some queries at a time.
+    """Yield the best hits of the queries from `first` to `last` in order, some at a time.
 
     Each file is sorted by query, in the schema CANDIDATE or HITS.
     """
@@ -114,7 +114,7 @@ def merged(
 
 
 class SortedRuns:
-    """Hits kept in sorted files of a local folder, to be merged in the end."""
+    """Sorted files of hits in a local folder, which are merged at the end."""
 
     def __init__(self, folder: str, settings: SearchSettings) -> None:
         self._folder = folder
@@ -123,7 +123,7 @@ class SortedRuns:
         self._count = 0
 
     def add(self, hits: pa.Table) -> None:
-        """Keep hits whose queries are in order."""
+        """Add hits that are sorted by query."""
         if len(self._paths) == FAN_IN:
             self._paths = [self._write(self.merged())]
         self._paths.append(self._write([hits]))

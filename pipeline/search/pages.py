@@ -41,7 +41,7 @@ from wikisum.ranker.search.searcher import (
 
 
 class CrawledPage(NamedTuple):
-    """A page as searching sees it: canonical URL, that as it was crawled, and its terms."""
+    """A page to search: its canonical URL, its URL in the crawl, and its terms."""
 
     url: str
     source_url: str
@@ -57,7 +57,7 @@ class StoredStatistics(NamedTuple):
 
 
 def sample(crawl_files: list[InputFile], max_count: int) -> list[InputFile]:
-    """At most `max_count` of the files, evenly spread over them."""
+    """At most `max_count` of the files, at equal distances."""
     count = min(max_count, len(crawl_files))
     return [crawl_files[i * len(crawl_files) // count] for i in range(count)]
 
@@ -83,7 +83,7 @@ def load_statistics(paths: tuple[str, ...], fingerprint: str) -> Statistics:
 def read_pages(
     shares: list[FileShare], settings: SearchSettings, access: Access, part: PartWriter
 ) -> Iterator[CrawledPage | Dropped]:
-    """The pages of shares of crawl files that may be found, and rows for unusable records.
+    """Yield the pages of shares of crawl files, and dropped rows for unusable records.
 
     Wikipedia's own pages and those in another language are skipped and counted.
     """
@@ -112,7 +112,7 @@ def read_pages(
 def _read_page(
     item: PageRecord | Rejection, file: str, stage: str, language: str | None, words: WordHashes
 ) -> CrawledPage | Dropped | None:
-    """The page, why there is none, or None if it is in another language."""
+    """The page, a dropped row if it is unusable, or None if it is in another language."""
     if isinstance(item, Rejection):
         return drop_record(item.url, item.reason, stage, file, item.offset, item.detail)
     try:
@@ -170,7 +170,7 @@ class FindCandidates:
         return part.result()
 
     def _hits(self, pages: Iterable[CrawledPage | Dropped], part: PartWriter) -> Iterator[pa.Table]:
-        """The best hits of the pages, some pages at a time; rows of unusable ones are dropped."""
+        """Yield the best hits of some pages at a time; write the rows of unusable pages."""
         queries = load_index(self.index_path, self.index_fingerprint)
         statistics = load_statistics(self.statistics_paths, self.statistics_fingerprint)
         searcher = Searcher(queries, statistics, self.settings.clone_threshold)

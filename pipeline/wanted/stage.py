@@ -79,5 +79,6 @@ def want_pages(
     )
     result = run_stage(job, run, lambda pipeline, _, parts: construct(pipeline, parts))
     if bad := result.counts.get("dropped_record_bad_line"):
-        job.note(f"{bad:,} malformed lines in the search results (see dropped/)")
+        lines = "line" if bad == 1 else "lines"
+        job.note(f"{bad:,} malformed {lines} in the search results (see dropped/)")
     return result

@@ -22,7 +22,7 @@ def test_cited_pages_and_search_results_are_wanted(flow):
 
 def test_bad_lines_are_reported(flow):
     assert flow.results["wanted"].counts["dropped_record_bad_line"] == 1
-    assert "1 malformed lines in the search results (see dropped/)" in flow.messages
+    assert "1 malformed line in the search results (see dropped/)" in flow.messages
 
 
 def test_the_same_call_is_not_run_again_and_another_corpus_is(flow):
