@@ -1,5 +1,6 @@
 """Shared fixtures."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -24,6 +25,29 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data: {folder} is absent (set WIKISUM_REAL_DATA)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory) -> Callable[[str, Callable[[Path], object]], Path]:
+    """(name, make) -> a folder that `make` has filled, once for all processes of a test run.
+
+    Tests read the folder; a test that changes something works on a copy.
+    """
+
+    def shared(name: str, make: Callable[[Path], object]) -> Path:
+        base = tmp_path_factory.getbasetemp()
+        root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+        folder, done = root / f"once-{name}", root / f"once-{name}.done"
+        with (root / f"once-{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                make(folder)
+                done.touch()
+        return folder
+
+    return shared
 
 
 @pytest.fixture(scope="session")

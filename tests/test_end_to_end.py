@@ -1,6 +1,5 @@
 """The whole flow on the bundled sample, through the command, as a user runs it."""
 
-import contextlib
 import functools
 import hashlib
 import json
@@ -11,19 +10,15 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
-import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
 from tests.conftest import GOLDEN
 from wikisum.pipeline.cli import main
-from wikisum.pipeline.records import DROPPED, EXAMPLE
-from wikisum.pipeline.validate import fates, validate
+from wikisum.pipeline.records import DROPPED
 
 SAMPLE = [
     "build",
@@ -345,76 +340,6 @@ def test_ranked_again_it_keeps_card_report_and_history(built, tmp_path, capsys):
     assert "its build is not finished" in capsys.readouterr().err
     assert main([*ranking, "--data", str(out), "--out", str(built)]) == 2
     assert "--out holds a build" in capsys.readouterr().err
-
-
-def rewrite(out: Path, path: Path, change) -> None:
-    """Change the first row of a shard and make the manifest agree with the file."""
-    rows = pq.read_table(path).to_pylist()
-    change(rows)
-    pq.write_table(pa.Table.from_pylist(rows, schema=EXAMPLE), path)
-    manifest = json.loads((out / "manifest.json").read_text())
-    told = manifest["files"][str(path.relative_to(out))]
-    told["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
-    told["rows"] = len(rows)
-    (out / "manifest.json").write_text(json.dumps(manifest))
-
-
-@pytest.mark.parametrize(
-    ("change", "fault"),
-    [
-        (lambda r: r[0].update(lead=" "), "lead: is empty"),
-        (lambda r: r[0]["paragraphs"][0].update(document=99), "is of document 99"),
-        (lambda r: r[0]["paragraphs"][0].update(text=r[0]["lead"]), "contains the lead"),
-        (lambda r: r[0]["paragraphs"].reverse(), "not best first"),
-        (lambda r: r[0]["similarity_graph"].update(source=[1], target=[0], weight=[0.5]),
-         "edge 1-0 is out of order"),
-        (lambda r: r[0].update(lead_ids=[65_000]), "65000 is not in the vocabulary"),
-        (lambda r: r[0]["paragraph_ids"].pop(), "not one list per paragraph"),
-        (lambda r: r[0].update(id="f" * 16), "has 0 fates, not 1"),
-        (lambda r: r.append(dict(r[0])), "has 2 fates, not 1"),
-        (lambda r: r[0]["documents"].pop(), "has 0 fates, not 1"),
-    ],
-)  # fmt: skip
-def test_validate_finds_what_is_wrong(built, tmp_path, capsys, change, fault):
-    out = tmp_path / "out"
-    shutil.copytree(built, out)
-    shards = sorted((out / "examples").glob("train-*"))
-    rewrite(out, next(s for s in shards if pq.read_table(s).num_rows), change)
-    assert main(["validate", str(out)]) == 1
-    assert fault in capsys.readouterr().out
-
-
-def test_validate_finds_files_that_are_gone_changed_or_strange(built, tmp_path, capsys):
-    out = tmp_path / "out"
-    shutil.copytree(built, out)
-    first, second, *_ = sorted((out / "examples").iterdir())
-    first.unlink()
-    second.write_bytes(second.read_bytes()[:-1] + b"x")
-    (out / "examples" / "extra.parquet").write_bytes(b"")
-    assert main(["validate", str(out)]) == 1
-    told = capsys.readouterr().out
-    assert f"{first.name}: is missing" in told
-    assert f"{second.name}: its SHA-256" in told
-    assert "extra.parquet: is not in the manifest" in told
-
-
-def test_validate_tells_how_far_it_is(built, monkeypatch):
-    done: dict[str, list[float]] = {}
-
-    @contextlib.contextmanager
-    def watched(stage: str, unit: str, total: float, to: object) -> Iterator[SimpleNamespace]:
-        done[stage] = [total, 0.0]
-
-        def add(items: int = 0, work: float = 0.0) -> None:
-            done[stage][1] += work
-
-        yield SimpleNamespace(add=add)
-
-    for module in (validate, fates):
-        monkeypatch.setattr(module, "watched", watched)
-    assert list(validate.validate(str(built))) == []
-    assert list(done) == ["hashes", "examples", "fates"]
-    assert all(0 < total == work for total, work in done.values())
 
 
 @pytest.mark.parametrize(

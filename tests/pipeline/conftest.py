@@ -1,4 +1,4 @@
-"""A dataset of two articles, made stage by stage in this process."""
+"""A finished dataset of two articles, made stage by stage in this process."""
 
 import io
 import shutil
@@ -9,6 +9,7 @@ import pytest
 
 from tests.builders import LEAD, dump, gzipped, warc_record
 from wikisum.pipeline.articles.stage import read_articles
+from wikisum.pipeline.build import finish, finished_stages
 from wikisum.pipeline.engine.files import InputFile, expand
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.workspace import StageResult, Workspace
@@ -26,7 +27,10 @@ from wikisum.pipeline.setting import Settings
 from wikisum.pipeline.wanted.stage import want_pages
 
 SETTINGS = Settings(ExampleSettings(shards=1), VocabSettings(vocab_size=70))
-PAGE = "The Tavin bridge was painted green by {} men in a single summer of that year. "
+PAGE = (
+    "<p>The Tavin bridge was painted green by {} men in a single summer of that year.</p>"
+    "<p>Farmers of Osterby sold wool, cheese and {} sorts of apples at the market.</p>"
+)
 
 
 @dataclass(frozen=True)
@@ -56,13 +60,22 @@ def write_inputs(folder: Path) -> dict[str, list[InputFile]]:
     (folder / "dump.xml").write_bytes(dump(("Tavin Bridge", cited), ("Osterby", osterby)))
     line = '{"title": "Osterby", "urls": ["http://b.example/"]}'
     (folder / "search.jsonl").write_text(f"{line}\nbroken\n")
-    pages = {"http://a.example/": "nine", "http://b.example/": "seven", "http://c.example/": "six"}
+    pages = {
+        "http://a.example/": ("nine", "eight"),
+        "http://b.example/": ("seven", "six"),
+        "http://c.example/": ("five", "four"),
+    }
     records = [
-        warc_record(url, f"<html><body><p>{PAGE.format(count) * 2}</p></body></html>".encode())
-        for url, count in pages.items()
+        warc_record(url, f"<html><body>{PAGE.format(*counts)}</body></html>".encode())
+        for url, counts in pages.items()
     ]
     (folder / "pages.warc.gz").write_bytes(gzipped(*records))
     (folder / "notes.txt").write_text("No crawl file.")
+    return inputs_of(folder)
+
+
+def inputs_of(folder: Path) -> dict[str, list[InputFile]]:
+    """The input files by the names of a flow's fields."""
     return {
         "dump": expand([str(folder / "dump.xml")]),
         "search_results": expand([str(folder / "search.jsonl")]),
@@ -70,9 +83,8 @@ def write_inputs(folder: Path) -> dict[str, list[InputFile]]:
     }
 
 
-@pytest.fixture(scope="session")
-def _flow(tmp_path_factory) -> Flow:
-    folder = tmp_path_factory.mktemp("flow")
+def make_dataset(folder: Path) -> str:
+    """Run the stages one by one; return what they wrote for the person at the terminal."""
     inputs = write_inputs(folder)
     job = Job(Workspace(str(folder / "out")), io.StringIO())
     articles = read_articles(job, SETTINGS, inputs["dump"], [])
@@ -83,15 +95,21 @@ def _flow(tmp_path_factory) -> Flow:
     linked = link_paragraphs(job, SETTINGS, joined)
     vocab = train_vocab(job, SETTINGS, [], joined)
     encoded = encode_subwords(job, SETTINGS, linked, vocab)
-    made = (articles, wanted, pages, joined, linked, vocab, encoded)
-    return Flow(job, **inputs, results={result.stage: result for result in made})
+    finish(job, [articles, wanted, pages, joined, linked, vocab, encoded])
+    return job.to.getvalue()
+
+
+@pytest.fixture(scope="session")
+def _dataset(once) -> Path:
+    return once("flow", lambda folder: (folder / "messages").write_text(make_dataset(folder)))
 
 
 @pytest.fixture
-def flow(_flow, tmp_path) -> Flow:
+def flow(_dataset, tmp_path) -> Flow:
     """A copy of the dataset for one test."""
     out = tmp_path / "out"
-    shutil.copytree(_flow.job.workspace.out, out, copy_function=shutil.copy2)
-    job = Job(Workspace(str(out)), io.StringIO(_flow.messages))
-    job.to.seek(0, io.SEEK_END)
-    return Flow(job, _flow.dump, _flow.search_results, _flow.warcs, _flow.results)
+    shutil.copytree(_dataset / "out", out, copy_function=shutil.copy2)
+    job = Job(Workspace(str(out)), io.StringIO())
+    job.to.write((_dataset / "messages").read_text())
+    results = {result.stage: result for result in finished_stages(job)}
+    return Flow(job, **inputs_of(_dataset), results=results)

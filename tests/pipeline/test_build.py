@@ -1,0 +1,67 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.conftest import SETTINGS
+from wikisum.pipeline.build import finish, finished_stages, made_pages, with_language
+from wikisum.pipeline.engine.workspace import StageResult
+from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.examples.settings import ExampleSettings
+from wikisum.pipeline.live.stage import LIVE, LIVE_SCAN, documents_key
+from wikisum.pipeline.pages.settings import PageSettings
+from wikisum.pipeline.setting import Settings
+
+
+def languages(settings: Settings) -> tuple[str | None, str | None]:
+    return settings[PageSettings].language, settings[ExampleSettings].language
+
+
+def test_the_language_of_the_dump_is_taken_where_none_is_named():
+    assert languages(with_language(SETTINGS, "de")) == ("de", "de")
+    named = SETTINGS.changed(PageSettings(language="fr"))
+    assert languages(with_language(named, "de")) == ("fr", "de")
+    named = SETTINGS.changed(ExampleSettings(language="any"))
+    assert languages(with_language(named, "de")) == ("de", "any")
+
+
+def test_finished_stages_stand_in_the_order_of_the_flow(flow):
+    names = [result.stage for result in finished_stages(flow.job)]
+    assert names == ["articles", "wanted", "scan", "examples", "graphs", "vocab", "tokenize"]
+
+
+def test_report_card_and_manifest_are_written(flow):
+    out = Path(flow.job.workspace.out)
+    for name in ("manifest.json", "README.md", "report/report.json", "report/index.html"):
+        (out / name).unlink()
+    manifest = finish(flow.job, finished_stages(flow.job))
+    assert json.loads((out / "manifest.json").read_text()) == manifest
+    assert sorted(manifest["others"]) == ["README.md", "report/index.html", "report/report.json"]
+    assert all((out / name).is_file() for name in manifest["others"])
+    assert manifest["counts"]["tokenize"]["examples_out"] == 2
+
+
+def test_documents_are_those_of_the_same_wanted_pages(flow):
+    wanted = flow.results["wanted"]
+    assert [result.stage for result in made_pages(flow.job, wanted)] == ["scan"]
+    with pytest.raises(JobFailed, match="has no pages: run `wikisum scan` or `wikisum fetch`"):
+        made_pages(flow.job, replace(wanted, fingerprint="other"))
+
+
+def record(flow, stage, **extra) -> None:
+    """Record a stage as finished."""
+    flow.job.workspace.finish(StageResult(stage.name, stage.name, [], {}, extra, 0.0))
+
+
+def test_live_pages_count_until_crawls_are_read_again(flow):
+    wanted, scan = flow.results["wanted"], flow.results["scan"]
+    after = documents_key([scan])
+    record(flow, LIVE)
+    record(flow, LIVE_SCAN, wanted=wanted.fingerprint, after=after)
+    names = [result.stage for result in made_pages(flow.job, wanted)]
+    assert names == ["scan", "live", "live-scan"]
+    record(flow, LIVE_SCAN, wanted=wanted.fingerprint, after="other documents")
+    assert [result.stage for result in made_pages(flow.job, wanted)] == ["scan"]
+    assert flow.job.workspace.finished(LIVE_SCAN.name) is None
+    assert flow.job.workspace.finished(LIVE.name) is not None
