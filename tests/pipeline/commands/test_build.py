@@ -1,0 +1,35 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from wikisum.pipeline.cli import main
+
+
+def test_a_finished_dataset_is_not_built_again(flow, capfd):
+    out = flow.job.workspace.out
+    words = ["build", "--articles", flow.dump[0].path, "--search-results"]
+    words += [flow.search_results[0].path, "--warcs", *(file.path for file in flow.warcs)]
+    words += ["--shards", "1", "--vocab-size", "70", "--workers", "1", "--out", out]
+    assert main(words) == 0
+    told = capfd.readouterr()
+    assert "articles: 2 articles, 2 in examples" in told.out
+    assert told.err.count("already done") >= 3
+    assert json.loads(Path(out, "manifest.json").read_text())["counts"]["tokenize"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "no source of pages: name a crawl (--crawl), crawl files (--warcs) or the web"),
+        (["--warcs", "x", "--json"], "--json and --assume go with --estimate"),
+        (["--warcs", "x", "--assume", "coverage=1"], "--json and --assume go with --estimate"),
+        (["--warcs", "none.warc.gz"], "no such file: none.warc.gz"),
+        (["--warcs", "tests/golden/sample-wet-*.gz", "--titles", "none.txt"], "--titles: no such"),
+    ],
+)
+def test_wrong_calls_write_nothing(words, message, tmp_path, capsys):
+    call = ["build", "--articles", "tests/golden/sample.xml.bz2", "--out", str(tmp_path / "out")]
+    assert main([*call, *words]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
