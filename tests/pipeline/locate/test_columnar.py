@@ -9,9 +9,9 @@ import pytest
 from tests.fake_crawl import TABLE
 from wikisum.crawl.errors import BadAnswer, BadRecord
 from wikisum.pipeline.locate.columnar import table_answers, table_paths
-from wikisum.pipeline.locate.keys import LOOKUP, Lookup, Lookups
+from wikisum.pipeline.locate.keys import Lookup, Lookups
 from wikisum.pipeline.locate.reader import IndexReader, IndexSlice
-from wikisum.pipeline.records import to_table
+from wikisum.pipeline.records import schema_of, to_table
 
 LIST = "crawl-data/CC-1/cc-index-table.paths.gz"
 ROW = {
@@ -68,7 +68,7 @@ def rows(*keys: str, **changes: object) -> pa.Table:
 def answers(folder: Folder, *keys: str, part: int = 0, part_count: int = 1) -> list:
     path = folder.root / "keys.parquet"
     lookups = [Lookup(key, f"http://{key}/", "w") for key in sorted(keys)]
-    pq.write_table(to_table(lookups, LOOKUP), path)
+    pq.write_table(to_table(lookups, schema_of(Lookup)), path)
     reader = IndexReader(folder, 1, Lookups((str(path),), len(lookups)), "")
     return list(table_answers(IndexSlice(0, "CC-1", part, part_count), reader))
 
