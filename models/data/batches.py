@@ -115,16 +115,17 @@ class SplitReader(GroupReader[_Group, Batch]):
         joined = source + target if self.spec.joined else source
         return Lengths(joined, target, np.array([group.rows]))
 
-    def batch(self, numbers: Ints) -> Batch:
-        """Return the batch of these examples."""
+    def batch(self, numbers: Ints, given: Sequence[Any] | None = None) -> Batch:
+        """Return the batch of these examples; `given` targets take the place of their own."""
         sources, targets, graphs = [], [], []
-        for number in numbers.tolist():
+        for index, number in enumerate(numbers.tolist()):
             group, row = self.find(number)
             examples = group.examples
             title, paragraphs = examples.title(row), examples.paragraphs_of(row)
             source = self.spec.source.read(title, paragraphs, self.source)
             sources.append(source)
-            target = examples.target(row)[: self.source.target_tokens]
+            whole = examples.target(row) if given is None else given[index]
+            target = whole[: self.source.target_tokens]
             targets.append(self.spec.target(self.model, source, target, self.vocabulary))
             if group.graphs is not None:
                 graphs.append(group.graphs.adjacency(row, len(source)))

@@ -12,7 +12,12 @@ from wikisum.pipeline.commands.ranker import (
     add_evaluate_ranking_flags,
     evaluate_ranking,
 )
-from wikisum.pipeline.commands.summarize import add_summarize_flags, summarize
+from wikisum.pipeline.commands.summarize import (
+    add_score_flags,
+    add_summarize_flags,
+    score,
+    summarize,
+)
 from wikisum.pipeline.commands.train import (
     add_bench_flags,
     add_convert_flags,
@@ -122,6 +127,15 @@ def add_training(commands: Commands) -> None:
         examples=[
             "wikisum summarize --run runs/ht --split test --out test.jsonl",
             "wikisum summarize --run runs/ht --title 'Sea otter' --text otter.html notes.txt",
+        ],
+    )
+    commands.add(
+        "score",
+        score,
+        add_score_flags,
+        examples=[
+            "wikisum score --run runs/ht --split test --out scores.jsonl",
+            "wikisum score --run runs/ht --split test --texts summaries.jsonl",
         ],
     )
     commands.add("bench", bench, add_bench_flags)

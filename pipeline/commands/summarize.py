@@ -1,17 +1,20 @@
-"""The command that writes summaries with a trained model."""
+"""The commands that write summaries with a trained model, and score texts with it."""
 
 import argparse
 import contextlib
+import json
+import math
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from wikisum.pipeline.commands.command import DONE
 from wikisum.pipeline.commands.flags import add_settings, count, settings_of
 from wikisum.pipeline.commands.ranker import SPLITS, add_device_flag
 from wikisum.pipeline.errors import JobFailed
+from wikisum.ranker.runs.progress import ProgressLine
 
 if TYPE_CHECKING:
     from wikisum.models.decoding.summarize import Summarizer
@@ -76,7 +79,6 @@ def _split(args: argparse.Namespace, loaded: "Summarizer", out: Path) -> None:
     from wikisum.models.decoding.write_summaries import write_summaries
     from wikisum.models.training.checkpoints import data_of
     from wikisum.ranker.data.shards import split_shards
-    from wikisum.ranker.runs.progress import ProgressLine
 
     data = args.data or data_of(args.run_folder)
     _check_vocab(args.run_folder, data)
@@ -99,6 +101,58 @@ def _split(args: argparse.Namespace, loaded: "Summarizer", out: Path) -> None:
 
     count = write_summaries(out, job_key(loaded, job), group_rows, rows_from)
     print(f"{out}: {count:,} summaries ({loaded.chosen.name})")
+
+
+def score(args: argparse.Namespace) -> int:
+    """Compute the log-probability of texts under a trained model.
+
+    Scores the leads of a split, or the texts of --texts as targets of its examples. Writes a JSON
+    line per text: subwords with the end, log-probability in nats in total, per subword and of each
+    subword, perplexity.
+    """
+    from wikisum.models.data.batches import SplitReader
+    from wikisum.models.decoding.score import read_texts, score_texts
+    from wikisum.models.decoding.summarize import load_run
+    from wikisum.models.decoding.summary_files import BadSummaries
+    from wikisum.models.training.checkpoints import data_of
+    from wikisum.ranker.data.shards import split_shards
+    from wikisum.ranker.runs.atomic import atomic_write
+    from wikisum.ranker.runs.checkpoints import device_of
+
+    checkpoint = args.checkpoint or _default_checkpoint(args.run_folder)
+    loaded = load_run(args.run_folder, checkpoint, device_of(args.device), args.precision)
+    data = args.data or data_of(args.run_folder)
+    _check_vocab(args.run_folder, data)
+    settings = loaded.settings
+    if args.texts is not None and loaded.spec.words(settings.model):
+        raise ValueError("--texts needs a model of subwords: this one copies words")
+    source = settings_of(args, settings.source)
+    shards = split_shards(data, args.split)
+    reader = SplitReader(shards, settings.model, source, loaded.vocabulary)
+    batch_tokens = args.batch_tokens or settings.train.batch_tokens
+    total, tokens, count = 0.0, 0, 0
+    line = ProgressLine("score", "texts", len(reader), sys.stderr)
+
+    def write(file: BinaryIO) -> None:
+        nonlocal total, tokens, count
+        texts = None if args.texts is None else read_texts(args.texts)
+        for row in score_texts(loaded, reader, batch_tokens, texts):
+            file.write((json.dumps(row._asdict(), ensure_ascii=False) + "\n").encode())
+            total, tokens, count = total + row.log_prob, tokens + row.tokens, count + 1
+            line.draw(count)
+
+    out = args.out or Path(f"{args.split}.scores.jsonl")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        atomic_write(out, write)
+    except BadSummaries as error:
+        raise JobFailed(str(error)) from error
+    perplexity = math.exp(min(-total / max(tokens, 1), 700.0))
+    print(
+        f"{out}: {count:,} texts, {tokens:,} tokens, log-probability {total:,.1f}, "
+        f"perplexity {perplexity:,.2f} ({loaded.chosen.name})"
+    )
+    return DONE
 
 
 def _own(args: argparse.Namespace, loaded: "Summarizer") -> int:
@@ -171,11 +225,31 @@ def _check_vocab(run: Path, data: str) -> None:
             )
 
 
-def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of `wikisum summarize`."""
-    from wikisum.models.settings.decoding import DecodingSettings
+def add_score_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `wikisum score`."""
     from wikisum.models.settings.run import SourceSettings
 
+    _add_run_flags(parser, "best, last, average (of the best ones kept) or the number of a step")
+    parser.add_argument("--split", choices=SPLITS, default="test", help="default: test")
+    parser.add_argument(
+        "--data", metavar="DIR", help="folder of the dataset (default: the one trained on)"
+    )
+    parser.add_argument(
+        "--texts",
+        type=Path,
+        metavar="FILE",
+        help="JSON Lines or Parquet with the id of an example and a text, or a file of summaries "
+        "(default: the leads of the split)",
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="file to write (default: SPLIT.scores.jsonl)"
+    )
+    _add_compute_flags(parser)
+    group = parser.add_argument_group("source (default: as in training)")
+    add_settings(group, SourceSettings, show_defaults=False)
+
+
+def _add_run_flags(parser: argparse.ArgumentParser, checkpoints: str) -> None:
     parser.add_argument(
         "--run",
         dest="run_folder",
@@ -187,8 +261,35 @@ def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--checkpoint",
         metavar="NAME",
-        help="best, last, average (of the best ones kept), the number of a step, or each: one file "
-        "for each of the best (default: best, or last for a run without validations)",
+        help=f"{checkpoints} (default: best, or last for a run without validations)",
+    )
+
+
+def _add_compute_flags(parser: argparse.ArgumentParser) -> None:
+    add_device_flag(parser)
+    parser.add_argument(
+        "--precision",
+        default="auto",
+        choices=["auto", "bf16", "fp32"],
+        help="auto is bf16 on a GPU (default: auto)",
+    )
+    parser.add_argument(
+        "--batch-tokens",
+        type=count,
+        metavar="N",
+        help="source subwords per batch (default: as in training)",
+    )
+
+
+def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `wikisum summarize`."""
+    from wikisum.models.settings.decoding import DecodingSettings
+    from wikisum.models.settings.run import SourceSettings
+
+    _add_run_flags(
+        parser,
+        "best, last, average (of the best ones kept), the number of a step, or each: one file for "
+        "each of the best",
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--split", choices=SPLITS, help="summarize this split of the dataset")
@@ -214,19 +315,7 @@ def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="file to write, .jsonl or .parquet (default: SPLIT.jsonl; none for --text)",
     )
-    add_device_flag(parser)
-    parser.add_argument(
-        "--precision",
-        default="auto",
-        choices=["auto", "bf16", "fp32"],
-        help="auto is bf16 on a GPU (default: auto)",
-    )
-    parser.add_argument(
-        "--batch-tokens",
-        type=count,
-        metavar="N",
-        help="source subwords per batch (default: as in training)",
-    )
+    _add_compute_flags(parser)
     source = parser.add_argument_group("source (default: as in training)")
     texts = {
         "lead_tokens": "maximum subwords per lead, for perplexity",
