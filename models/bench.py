@@ -36,6 +36,7 @@ FIRST_TEXT_ID = 6
 # each model of the papers once
 EACH_MODEL = (
     "seq2seq-att", "ft-paper", "t-ed", "ht-paper", "pht", "vht", "t-d", "t-dmca", "transformer-xl",
+    "see-pointer", "stan-400", "swm-780", "dwm-780",
 )  # fmt: skip
 ALL = "all"
 
