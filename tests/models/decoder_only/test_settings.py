@@ -40,3 +40,23 @@ def test_settings_at_the_limit_are_accepted(changes):
 def test_bad_settings_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         DecoderOnlySettings(**changes)
+
+
+def test_the_defaults_are_those_of_t_dmca_in_the_paper():
+    settings = DecoderOnlySettings()
+    assert (settings.layers, settings.feedforwards) == ("LMLML", "D")
+    assert (settings.block, settings.factor, settings.lookback) == (256, 3, 0)
+    assert (settings.compression, settings.memory) == ("after", 512)
+    assert (settings.width, settings.feedforward, settings.heads) == (512, 2_048, 8)
+    assert (settings.dropout, settings.attention_dropout, settings.relu_dropout) == (0.1, 0, 0)
+    assert (settings.experts, settings.active_experts, settings.balance) == (128, 2, 0.01)
+    assert settings.source_loss
+    assert settings.separator_loss
+    assert settings.scale_embeddings
+    switches = ("pre_norm", "input_norm", "bias", "output_bias")
+    assert not any(getattr(settings, name) for name in switches)
+
+
+def test_settings_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        DecoderOnlySettings().width = 1
