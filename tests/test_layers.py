@@ -19,7 +19,16 @@ PACKAGES = {
 # stands on the floors below its own.
 FLOORS = {
     "crawl": [
-        {"errors", "language", "paragraphs", "titles", "tokens", "url_filter", "whitespace"},
+        {
+            "errors",
+            "language",
+            "paragraphs",
+            "titles",
+            "tokens",
+            "url_filter",
+            "whitespace",
+            "zstd_frame",
+        },
         {"clones", "extract", "http", "original", "urls", "web"},
         {"html", "index", "warc", "wikipedia"},
     ],

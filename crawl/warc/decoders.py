@@ -9,12 +9,13 @@ from typing import Any, cast
 import zstandard
 from zlib_ng import zlib_ng
 
+from wikisum.crawl.zstd_frame import ZstdFrame
+
 GZIP, ZSTD = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
 # The type stubs of zlib-ng declare its error as an instance.
 DECODING_ERRORS: tuple[type[Exception], ...] = (cast(Any, zlib_ng.error), zstandard.ZstdError)
 PIECE_BYTES = 1 << 18  # decompressed at once, about, whatever the ratio
 _SALVAGE_STEP_BYTES = 64  # of the output, so that at most so much is lost before the damage
-_ZSTD_STEP_BYTES = 512  # of the input: a block of 4 bytes can stand for 128 KiB
 _MAX_DICTIONARY_BYTES = 1 << 20
 
 
@@ -27,32 +28,11 @@ class Plain:
         return data
 
 
-class _ZstdFrame:
-    """A zstd frame, with the interface of zlib's decompressor."""
-
-    def __init__(self, dictionary: Any) -> None:
-        self._frame = zstandard.ZstdDecompressor(dict_data=dictionary).decompressobj()
-        self.eof, self.unused_data, self.unconsumed_tail = False, b"", b""
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        out = bytearray()
-        used = 0
-        while used < len(data) and len(out) < max_length and not self.eof:
-            out += self._frame.decompress(data[used : used + _ZSTD_STEP_BYTES])
-            used += _ZSTD_STEP_BYTES
-            self.eof = self._frame.eof
-        rest = data[used:]
-        if self.eof:
-            self.unused_data = self._frame.unused_data + rest
-        self.unconsumed_tail = b"" if self.eof else rest
-        return bytes(out)
-
-
 def decoder(start: bytes, dictionary: Any) -> Any:
     """Return a decompressor for the member that begins with these bytes."""
     if start.startswith(GZIP):
         return zlib_ng.decompressobj(31)
-    return _ZstdFrame(dictionary) if start.startswith(ZSTD) else Plain()
+    return ZstdFrame(dictionary) if start.startswith(ZSTD) else Plain()
 
 
 def salvage(data: bytes, dictionary: Any) -> bytes:

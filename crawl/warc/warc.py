@@ -214,6 +214,22 @@ def _page(
         return reject(error.reason, str(error))
 
 
+def _response(header: RecordHeader, block: bytes) -> tuple[dict[str, str], bytes, str | None]:
+    """Return HTTP headers, body and digest of a record. Raises BadRecord for no good response."""
+    declared = header.headers.get("content-type", "")
+    digest = header.headers.get("warc-payload-digest")
+    if header.type in ("conversion", "resource"):
+        digest = digest or header.headers.get("warc-block-digest")
+        return {"content-type": declared}, block, digest
+    is_http = declared.lower().startswith("application/http")
+    if header.type == "response" and declared and not is_http:
+        raise BadRecord("not_a_response", f"its content is {declared[:100]}")
+    status, headers, body = parse_response(block)
+    if status != 200:
+        raise BadRecord(f"http_status_{status}")
+    return headers, body, digest
+
+
 def _capture(
     header: RecordHeader,
     block: bytes,
@@ -223,21 +239,7 @@ def _capture(
     index_digest: str | None,
 ) -> PageRecord:
     """Raises BadRecord."""
-    declared = header.headers.get("content-type", "")
-    status, headers, body = 200, {"content-type": declared}, block
-    digest = header.headers.get("warc-payload-digest")
-    if header.type in ("conversion", "resource"):
-        digest = digest or header.headers.get("warc-block-digest")
-    elif (
-        header.type == "response"
-        and declared
-        and not declared.lower().startswith("application/http")
-    ):
-        raise BadRecord("not_a_response", f"its content is {declared[:100]}")
-    else:
-        status, headers, body = parse_response(block)
-    if status != 200:
-        raise BadRecord(f"http_status_{status}")
+    headers, body, digest = _response(header, block)
     mime, charset = content_type(headers.get("content-type", ""))
     if not mime:
         mime, _ = content_type(header.headers.get("warc-identified-payload-type", ""))
@@ -254,7 +256,7 @@ def _capture(
         digest = "sha1:" + base64.b32encode(hashlib.sha1(body).digest()).decode()
     return PageRecord(
         url=header.url,
-        status=status,
+        status=200,
         mime=mime,
         charset=charset,
         payload=payload,

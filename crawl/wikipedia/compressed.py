@@ -12,8 +12,9 @@ from typing import Any, BinaryIO, Protocol
 
 import zstandard
 
+from wikisum.crawl.zstd_frame import ZstdFrame
+
 BLOCK_BYTES = 1 << 18
-_ZSTD_STEP_BYTES = 256  # a block of 4 bytes can stand for 128 KiB, so a step for 8 MiB at most
 _ERRORS = (OSError, EOFError, ValueError, zlib.error, zstandard.ZstdError)
 _MAGIC = {b"BZh": "bz2", b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
@@ -33,15 +34,15 @@ class Decoder(Protocol):
     def decompress(self, data: bytes, max_length: int) -> bytes: ...
 
 
-class _GzipStream:
-    """A gzip member."""
+class _ZlibLike:
+    """A decompressor with the interface of zlib's, as one with that of bz2's."""
 
-    def __init__(self) -> None:
-        self._decoder = zlib.decompressobj(31)
+    def __init__(self, decoder: Any) -> None:
+        self._decoder = decoder
 
     @property
     def eof(self) -> bool:
-        return self._decoder.eof
+        return bool(self._decoder.eof)
 
     @property
     def needs_input(self) -> bool:
@@ -49,37 +50,10 @@ class _GzipStream:
 
     @property
     def unused_data(self) -> bytes:
-        return self._decoder.unused_data
+        return bytes(self._decoder.unused_data)
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        return self._decoder.decompress(self._decoder.unconsumed_tail + data, max_length)
-
-
-class _ZstdStream:
-    """A zstd frame. May give up to 8 MiB more than it is asked for."""
-
-    def __init__(self) -> None:
-        self._frame = zstandard.ZstdDecompressor().decompressobj()
-        self._input = b""
-        self.eof = False
-        self.unused_data = b""
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._input
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        self._input += data
-        out = bytearray()
-        used = 0
-        while used < len(self._input) and len(out) < max_length and not self.eof:
-            out += self._frame.decompress(self._input[used : used + _ZSTD_STEP_BYTES])
-            used += _ZSTD_STEP_BYTES
-            self.eof = self._frame.eof
-        self._input = self._input[used:]
-        if self.eof:
-            self.unused_data = self._frame.unused_data + self._input
-        return bytes(out)
+        return bytes(self._decoder.decompress(self._decoder.unconsumed_tail + data, max_length))
 
 
 def compression_of(head: bytes) -> str | None:
@@ -91,7 +65,7 @@ def new_decoder(kind: str) -> Decoder:
     """A decoder for one stream of this kind."""
     if kind == "bz2":
         return bz2.BZ2Decompressor()
-    return _GzipStream() if kind == "gzip" else _ZstdStream()
+    return _ZlibLike(zlib.decompressobj(31) if kind == "gzip" else ZstdFrame())
 
 
 class StreamReader:

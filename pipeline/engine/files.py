@@ -12,7 +12,6 @@ import uuid
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from os.path import isfile
-from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self
 
 from apache_beam.io.filesystem import CompressionTypes, FileMetadata
@@ -260,9 +259,7 @@ class AtomicFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.closed = True
         try:
             if kind is None and not is_remote(self.path):

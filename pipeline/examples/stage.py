@@ -133,14 +133,18 @@ def join_pages(
     )
     result = run_stage(job, run, lambda pipeline, _, parts: construct(pipeline, parts))
     if not result.counts.get("examples_out"):
-        start = "dropped_reference_"
-        fates = Counter({n.removeprefix(start): c for n, c in result.counts.items() if start in n})
-        named = ", ".join(f"{c:,} {reason}" for reason, c in fates.most_common(3)) or "none is kept"
-        raise JobFailed(
-            f"no article became an example: of {wanted.counts.get('references_out', 0):,} wanted "
-            f"pages {named} (see {job.workspace.path('dropped')})"
-        )
+        raise JobFailed(_why_no_example(job, wanted, result))
     return result
+
+
+def _why_no_example(job: Job, wanted: StageResult, result: StageResult) -> str:
+    start = "dropped_reference_"
+    fates = Counter({n.removeprefix(start): c for n, c in result.counts.items() if start in n})
+    named = ", ".join(f"{c:,} {reason}" for reason, c in fates.most_common(3)) or "none is kept"
+    return (
+        f"no article became an example: of {wanted.counts.get('references_out', 0):,} wanted "
+        f"pages {named} (see {job.workspace.path('dropped')})"
+    )
 
 
 def link_paragraphs(job: Job, settings: Settings, examples: StageResult) -> StageResult:

@@ -1,7 +1,6 @@
 """A whole file under a crawl's root as a stream, read in ranges, one of them ahead."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
 from typing import Self
 
 from wikisum.pipeline.remote.access import Remote
@@ -25,12 +24,7 @@ class RemoteFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _ask(self) -> "Future[bytes] | None":
