@@ -56,6 +56,7 @@ class SourceSettings:
 
 SCHEDULES = ("inverse_sqrt", "cosine", "constant")
 OPTIMIZERS = ("adam", "adamw", "adagrad")
+STOP_ON = ("loss", "rouge1", "rouge2", "rougeL")
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,10 @@ class TrainSettings(LoopSettings):
     beta2: float = setting(0.998, "Adam beta2")
     epsilon: float = setting(1e-9, "Adam epsilon")
     label_smoothing: float = setting(0.1, "probability given to subwords other than the label")
+    stop_on: str = setting(
+        "loss", "what --patience watches; ROUGE is that of greedy validation summaries", STOP_ON
+    )
+    validation_summaries: int = setting(64, "summaries per validation, for --stop-on rouge...")
     keep_best: int = setting(5, "number of best checkpoints to keep")
     compile: bool = setting(False, "compile the layers with torch.compile")
     activation_checkpointing: bool = setting(
@@ -93,6 +98,12 @@ class TrainSettings(LoopSettings):
         require_share(self, "beta1", "beta2", "label_smoothing")
         require_choice(self, "schedule", SCHEDULES)
         require_choice(self, "optimizer", OPTIMIZERS)
+        require_choice(self, "stop_on", STOP_ON)
+        require_positive(self, "validation_summaries")
+        require(
+            self.stop_on == "loss" or self.parallel == "ddp",
+            f"--stop-on {self.stop_on} needs --parallel ddp: it decodes with whole parameters",
+        )
         require(
             self.optimizer == "adamw" or not self.weight_decay,
             "--weight-decay needs --optimizer adamw",

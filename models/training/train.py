@@ -8,7 +8,7 @@ trainer.fit()
 
 import contextlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -43,6 +43,9 @@ from wikisum.ranker.training.loss import Loss
 from wikisum.ranker.training.monitor import perplexity
 from wikisum.ranker.training.plan import sequential_batches
 
+# what a validation adds to its row in the log, given the model and its device
+Scorer = Callable[[SummaryModel, torch.device], dict[str, float]]
+
 
 class Trainer(TrainingLoop[Batch]):
     """The training run of a summarizer in a folder."""
@@ -61,12 +64,17 @@ class Trainer(TrainingLoop[Batch]):
         validation: SplitReader | None = None,
         processes: ProcessGroup = ALONE,
         weights: Weights | None = None,
+        scorer: Scorer | None = None,
     ) -> None:
         """Start a run, from `weights` if they are given, or resume the one in the folder.
 
-        Raises ValueError if the folder holds a run with other settings, or if `weights` do not fit
-        the model.
+        `scorer` returns further values of a validation, which `--stop-on rouge...` needs
+        (`models/decoding/validation.py`). Raises ValueError if the folder holds a run with other
+        settings, or if `weights` do not fit the model.
         """
+        self._scorer = scorer
+        if settings.train.stop_on != "loss":
+            require(scorer is not None, f"--stop-on {settings.train.stop_on} needs a scorer")
         self.settings, self.validation = settings, validation
         self._stall = StallCheck(settings, processes.device)
         torch.manual_seed(settings.train.seed)
@@ -163,7 +171,18 @@ class Trainer(TrainingLoop[Batch]):
         if self.validation is None:
             return {}
         loss = self.validate(self.validation, to)
-        return {VALIDATION_LOSS: loss, "validation_perplexity": perplexity(loss)}
+        row = {VALIDATION_LOSS: loss, "validation_perplexity": perplexity(loss)}
+        if self._scorer is None:
+            return row
+        mine = self._scorer(self.model, self.processes.device) if self.processes.is_main else {}
+        return row | self.processes.broadcast(mine)
+
+    def costs(self) -> list[float]:
+        """Return what early stopping compares for each validation in the log; lower is better."""
+        name = self.settings.train.stop_on
+        if name == "loss":
+            return super().costs()
+        return [-row[f"validation_{name}"] for row in self.validations()]
 
     def save_best(self, row: Mapping[str, float], weights: Weights) -> None:
         """Save the weights if they are among the best."""

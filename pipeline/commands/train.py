@@ -122,6 +122,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
     torchrun --standalone --nproc-per-node N -m wikisum train summarizer ...
     """
     from wikisum.models.data.batches import SplitReader
+    from wikisum.models.decoding.validation import RougeScorer
     from wikisum.models.training.checkpoints import prepare_run
     from wikisum.models.training.train import Trainer
     from wikisum.models.training.vocabulary import prepare_vocabulary
@@ -146,7 +147,12 @@ def train_summarizer(args: argparse.Namespace) -> int:
             )
         reader = SplitReader(train, settings.model, settings.source, vocabulary)
         initial = _initial_weights(args)
-        trainer = Trainer(args.out, settings, reader, validation, processes, initial)
+        scorer = None
+        if settings.train.stop_on != "loss":
+            if validation is None:
+                raise ValueError(f"--stop-on {settings.train.stop_on} needs validation examples")
+            scorer = RougeScorer(validation, settings)
+        trainer = Trainer(args.out, settings, reader, validation, processes, initial, scorer)
         if vocabulary.vectors is not None and trainer.step == 0 and initial is None:
             trainer.model.use_vectors(vocabulary.vectors)
         trainer.lengths(sys.stderr)

@@ -270,13 +270,17 @@ class TrainingLoop(Generic[B]):
         """Return a value of all validations in the log, the same in every process."""
         return self.processes.broadcast([row[name] for row in self.validations()])
 
+    def costs(self) -> list[float]:
+        """Return what early stopping compares for each validation in the log; lower is better."""
+        return [row[VALIDATION_LOSS] for row in self.validations()]
+
     def _is_out_of_patience(self) -> bool:
-        """Whether the last `patience` validations all missed the lowest loss before them."""
+        """Whether the last `patience` validations all missed the lowest cost before them."""
         patience = self.loop.patience
         if not patience:
             return False
-        losses = self._logged(VALIDATION_LOSS)
-        return len(losses) > patience and min(losses[-patience:]) >= min(losses[:-patience])
+        costs = self.processes.broadcast(self.costs())
+        return len(costs) > patience and min(costs[-patience:]) >= min(costs[:-patience])
 
     def _check_finite(self, loss: float) -> None:
         if not math.isfinite(loss):

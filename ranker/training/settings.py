@@ -33,7 +33,7 @@ class LoopSettings:
     clip: float = setting(0.0, "clip gradients to this norm (0 disables clipping)")
     validate_every: int = setting(5_000, "validate and save a checkpoint every N updates")
     patience: int = setting(
-        0, "stop after N validations in a row without a lower loss (0: never stop early)"
+        0, "stop after N validations in a row without a better one (0: never stop early)"
     )
     log_every: int = setting(100, "write a row to log.jsonl every N updates")
     precision: str = setting("auto", "auto (bf16 on a GPU), bf16 or fp32", PRECISIONS)
