@@ -6,6 +6,7 @@ from wikisum.models.decoder_only.settings import DecoderOnlySettings
 from wikisum.models.network.presets import (
     PHT_DECODING,
     PHT_TRAIN,
+    TINY_DECODING,
     TINY_SOURCE,
     TINY_TRAIN,
 )
@@ -16,7 +17,8 @@ _TRAIN = TrainSettings(
     steps=1_000_000, batch_tokens=8_192, peak_learning_rate=6.99e-4, warmup_steps=4_000,
     beta2=0.98,
 )  # fmt: skip
-_DECODING = DecodingSettings(beam=4, alpha=0.6)
+# as long as the longest lead that they learn from
+_DECODING = DecodingSettings(beam=4, alpha=0.6, max_tokens=400)
 _PHT_SHAPE = DecoderOnlySettings(width=256, feedforward=1_024, heads=4, dropout=0.3, layers="LML")
 _TINY = DecoderOnlySettings(
     width=96, feedforward=192, heads=4, dropout=0.0, pre_norm=True, block=64, memory=64, experts=8
@@ -34,7 +36,7 @@ def _pht(model: DecoderOnlySettings, source_tokens: int) -> RunSettings:
 
 def _tiny(layers: str, feedforwards: str = "D") -> RunSettings:
     shape = replace(_TINY, layers=layers, feedforwards=feedforwards)
-    return RunSettings(shape, TINY_SOURCE, TINY_TRAIN)
+    return RunSettings(shape, TINY_SOURCE, TINY_TRAIN, TINY_DECODING)
 
 
 # The norm is before each sublayer, as the authors' settings of T-DMCA have it ("n", then "da").

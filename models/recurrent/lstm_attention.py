@@ -21,7 +21,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from wikisum.models.network.loss import cross_entropy, label_log_probabilities
 from wikisum.models.network.packing import Batch, Source, pad
-from wikisum.models.network.presets import TINY_SOURCE, TINY_TRAIN
+from wikisum.models.network.presets import TINY_DECODING, TINY_SOURCE, TINY_TRAIN
 from wikisum.models.network.spec import Loss, ModelSpec, SummaryModel, TensorState
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
@@ -259,7 +259,8 @@ _TRAIN = TrainSettings(
     steps=1_000_000, batch_tokens=1_024, peak_learning_rate=2e-4, warmup_steps=100,
     schedule="constant", beta1=0.85, beta2=0.997, epsilon=1e-6, clip=2.0,
 )  # fmt: skip
-_SOURCE, _DECODING = SourceSettings(source_tokens=500), DecodingSettings(beam=4, alpha=0.6)
+_SOURCE = SourceSettings(source_tokens=500)
+_DECODING = DecodingSettings(beam=4, alpha=0.6, max_tokens=400)
 _TINY = LstmSettings(embedding=96, width=96, layers=1, dropout=0.0)
 
 SPEC = ModelSpec(
@@ -275,6 +276,6 @@ SPEC = ModelSpec(
         "seq2seq-att-bidirectional": RunSettings(
             LstmSettings(bidirectional=True), _SOURCE, _TRAIN, _DECODING
         ),
-        "tiny-seq2seq-att": RunSettings(_TINY, TINY_SOURCE, TINY_TRAIN),
+        "tiny-seq2seq-att": RunSettings(_TINY, TINY_SOURCE, TINY_TRAIN, TINY_DECODING),
     },
 )

@@ -1,4 +1,9 @@
-"""Training with compiled layers; each test compiles, in a process of its own."""
+"""Training with compiled layers.
+
+Every kind of layer is traced, differentiated and run with dynamic shapes through `aot_eager`,
+which does all of it but generate C++. That takes minutes for a whole model, so it is done for one
+layer, compiled once for both runs.
+"""
 
 import json
 import os
@@ -9,32 +14,22 @@ import sys
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch import nn
+
+from wikisum.models.network.encoder_decoder import EncoderDecoder
+from wikisum.pipeline.cli import main
 
 SHAPE = [
     "--model", "ht", "--width", "16", "--feedforward", "32", "--heads", "2", "--layers", "LG",
     "--decoder-layers", "1", "--dropout", "0", "--batch-tokens", "800", "--source-tokens", "200",
     "--lead-tokens", "40", "--loader-workers", "0", "--log-every", "1", "--validate-every", "100",
-    "--warmup-steps", "4",
+    "--warmup-steps", "4", "--device", "cpu",
 ]  # fmt: skip
+COMPILE = nn.Module.compile
 
 
-def train(topics, out, *words, **environment):
-    command = [
-        sys.executable,
-        "-m",
-        "wikisum",
-        "train",
-        "summarizer",
-        "--data",
-        topics,
-    ]
-    return subprocess.run(
-        [*map(str, command), "--out", str(out), *SHAPE, *words],
-        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def words_of(topics, out, *more):
+    return ["train", "summarizer", "--data", str(topics), "--out", str(out), *SHAPE, *more]
 
 
 def losses(run):
@@ -42,14 +37,30 @@ def losses(run):
     return [row["loss"] for row in rows if "loss" in row]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("g++"), reason="no C++ compiler")
-def test_compiled_layers_learn_alike_and_go_on_to_the_digit(topics, tmp_path):
-    for out, words in (("plain", []), ("whole", ["--compile"])):
-        assert train(topics, tmp_path / out, "--steps", "6", *words).returncode == 0
-    for steps in ("3", "6"):
-        done = train(topics, tmp_path / "parts", "--steps", steps, "--compile")
-        assert done.returncode == 0, done.stderr
+@pytest.fixture
+def compiled_with(monkeypatch):
+    """Let training compile with a backend; returns the list of the layers that it compiled."""
+    compiled = []
+
+    def use(backend):
+        def compile_layer(layer, **options):
+            compiled.append(layer)
+            COMPILE(layer, backend=backend, **options)
+
+        monkeypatch.setattr(nn.Module, "compile", compile_layer)
+        return compiled
+
+    torch.compiler.reset()
+    yield use
+    torch.compiler.reset()
+
+
+def check_runs(topics, tmp_path):
+    """A compiled run learns like a plain one, and the same to the digit when it is resumed."""
+    assert main(words_of(topics, tmp_path / "plain", "--steps", "4")) == 0
+    assert main(words_of(topics, tmp_path / "whole", "--steps", "4", "--compile")) == 0
+    for steps in ("2", "4"):
+        assert main(words_of(topics, tmp_path / "parts", "--steps", steps, "--compile")) == 0
     plain, whole, parts = (losses(tmp_path / out) for out in ("plain", "whole", "parts"))
     assert whole == pytest.approx(plain, rel=1e-4)
     assert parts == whole
@@ -58,9 +69,37 @@ def test_compiled_layers_learn_alike_and_go_on_to_the_digit(topics, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # those of the compiler about itself
+def test_compiled_layers_of_each_kind_learn_alike_and_resume(compiled_with, topics, tmp_path):
+    compiled = compiled_with("aot_eager")
+    check_runs(topics, tmp_path)
+    kinds = {type(layer).__name__ for layer in compiled}
+    assert kinds == {"LocalLayer", "GlobalLayer", "DecoderLayer"}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(not shutil.which("g++"), reason="no C++ compiler")
+def test_generated_code_learns_alike_and_resumes(compiled_with, topics, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        EncoderDecoder, "layers_to_compile", lambda model: [model.encoder.layers[0]]
+    )
+    compiled = compiled_with("inductor")
+    check_runs(topics, tmp_path)
+    assert len(compiled) == 3
+
+
+@pytest.mark.slow
 def test_without_a_compiler_it_is_one_line(topics, tmp_path):
     missing = {"CXX": str(tmp_path / "nowhere"), "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
-    done = train(topics, tmp_path / "run", "--steps", "2", "--compile", **missing)
+    words = words_of(topics, tmp_path / "run", "--steps", "1", "--compile")
+    done = subprocess.run(
+        [sys.executable, "-m", "wikisum", *words],
+        env={**os.environ, "OMP_NUM_THREADS": "1", **missing},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
     assert "--compile" in last

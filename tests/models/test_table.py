@@ -29,6 +29,14 @@ def test_the_documentation_states_the_parameters_of_every_preset():
     assert set(re.findall(r"`(tiny[\w-]*)`", page)) >= presets().keys() - large
 
 
+def test_summaries_may_be_as_long_as_the_leads_of_training():
+    # the PHT paper writes at most 200 subwords, with its baselines too
+    shorter = {"ht-pht", "ft-pht", "t-d-pht", "t-dmca-pht", "transformer-xl"}
+    for name, settings in presets().items():
+        is_long = settings.decoding.max_tokens >= settings.source.lead_tokens
+        assert is_long == (name not in shorter), name
+
+
 def test_settings_survive_json():
     for settings in presets().values():
         assert from_json(to_json(settings)) == settings
