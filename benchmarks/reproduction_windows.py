@@ -110,7 +110,7 @@ def comparison(place: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]
     """Yield a row per model and seed, then figures and paired tests."""
     data = dataset(args.out, place, args.articles)
     by_model = {}
-    for name in MODELS:
+    for name in args.models:
         values = []
         for seed in range(args.seeds):
             run, start = args.out / f"{name}-{place}-{seed}", time.process_time()
@@ -144,21 +144,22 @@ def figures(place: str, by_model: dict[str, np.ndarray]) -> Iterator[dict[str, A
     parts = [np.stack([values_NKM[:, k], ones_NKM[:, k]], 1) for k in range(len(by_model))]
     for k, name in enumerate(by_model):
         if k:
+            pair = f"{name} - {next(iter(by_model))}"
             p_M = randomisation_p(parts[k], parts[0], 10_000, 0)
             for m, metric in enumerate(METRICS):
                 low, high = interval(drawn_RKM[:, k, m] - drawn_RKM[:, 0, m])
                 gap = float((values_NKM[:, k, m] - values_NKM[:, 0, m]).mean())
                 yield {
-                    "place": place, "difference": f"{name} - {MODELS[0]}", "metric": metric,
+                    "place": place, "difference": pair, "metric": metric,
                     "value": gap, "low": low, "high": high, "p": float(p_M[m]),
                 }  # fmt: skip
 
 
-def long_texts(args: argparse.Namespace, count: int = 40) -> Iterator[dict[str, Any]]:
+def long_texts(args: argparse.Namespace, count: int = 20) -> Iterator[dict[str, Any]]:
     """Yield what models trained on short texts write of long ones: facts found, and lengths."""
     source = SourceSettings(source_tokens=100_000, lead_tokens=50)
     decoding = DecodingSettings(beam=1, max_tokens=400)
-    for name in MODELS:
+    for name in args.models:
         summarizer = load_run(args.out / f"{name}-spread-0", "last", "cpu")
         limits = summarizer.settings.source if name == "tiny-stan" else source
         found, tokens, words = [], [], []
@@ -196,6 +197,10 @@ def main() -> int:
     parser.add_argument("--articles", type=int, default=2_000, metavar="N")
     parser.add_argument("--seeds", type=int, default=3, metavar="N")
     parser.add_argument("--places", nargs="+", default=["spread", "start"], metavar="PLACE")
+    parser.add_argument(
+        "--models", nargs="+", default=[*MODELS], metavar="PRESET",
+        help="presets; others are compared with the first",
+    )  # fmt: skip
     parser.add_argument("--steps", type=int, default=250, metavar="N")
     parser.add_argument("--rate", type=float, default=5e-3, help="peak learning rate")
     parser.add_argument("--width", type=int, default=64, metavar="N")

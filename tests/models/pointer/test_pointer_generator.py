@@ -226,3 +226,18 @@ def test_sources_far_longer_than_those_of_training_are_walked_through(make_point
     assert centers[0] < 4
     assert centers[-1] > 1_190
     assert (centers.diff() > -4).all()
+
+
+@torch.no_grad()
+def test_a_search_shifts_through_a_long_source_and_no_further(make_pointer):
+    """Shifts are by far the likeliest token, but the last of 67 windows has none."""
+    model = make_pointer(**FORMS["DWM of See et al."])
+    model.output.bias[BEGIN] = 30.0
+    model.decoder.generate.bias += 8.0
+    source = [*np.random.default_rng(0).integers(6, V, 199).tolist(), 40, 41]
+    settings = DecodingSettings(beam=2, min_tokens=70, max_tokens=75)
+    (found,) = beam_search(model, make_batch([source], [[9]]).source, settings)
+    assert found.tokens[:66] == [BEGIN] * 66
+    assert BEGIN not in found.tokens[66:]
+    written = {token for token in found.tokens[66:] if token >= V}
+    assert written <= {40, 41}
