@@ -13,6 +13,9 @@ from wikisum.models.export.export import FORMATS, export
 from wikisum.models.export.formats import matrix
 from wikisum.models.export.source import Source, documents_of
 from wikisum.models.export.subwords import renamed_vocab
+from wikisum.pipeline.cli import main
+from wikisum.pipeline.commands.exchange import exports, imports
+from wikisum.pipeline.corpora.corpus import CORPORA
 from wikisum.ranker.sentences import sentences
 
 
@@ -195,3 +198,13 @@ def test_a_dataset_without_ids_graphs_or_shards_is_refused(data, tmp_path):
     with pytest.raises(ValueError, match="no subword ids"):
         export(str(bare), "hiersumm", tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_the_command_offers_every_format_and_corpus(data, tmp_path, capsys):
+    assert tuple(FORMATS) == exports.FORMATS
+    assert list(imports.CORPORA) == list(CORPORA)
+    words = ["export", str(data), "--to", "text", "--out", str(tmp_path / "out")]
+    assert main(words) == 0
+    assert capsys.readouterr().out.startswith("next: wikisum import multinews ")
+    assert main(words) == 2
+    assert capsys.readouterr().err == f"wikisum export: {tmp_path}/out exists: name a new folder\n"
