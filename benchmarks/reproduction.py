@@ -251,7 +251,7 @@ def _quality(row: Row) -> dict[str, str]:
             value, low, high = (
                 f"{v * scale:.{digits}f}" for v in (figure["value"], *figure["interval"])
             )
-            p = "" if figure["p"] is None else f", p {figure['p']:.3f}"
+            p = "" if figure["p"] is None else f", p {figure['p']:.4f}"
             cells[key] = f"{value} [{low}, {high}]{p}"
     seconds = row.get("training_cpu_seconds")
     return cells | {"training CPU s": f"{seconds:.0f}" if seconds else "-"}
@@ -287,7 +287,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], allow_abbrev=False)
     parser.add_argument("comparison", choices=[*COMPARISONS, "tables"])
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1], metavar="N")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0], metavar="N")
     parser.add_argument("--articles", type=int, default=1_500, metavar="N")
     parser.add_argument("--steps", type=int, default=300, metavar="N")
     parser.add_argument("--target-tokens", type=int, default=140, metavar="N")
