@@ -14,7 +14,6 @@ ELSEWHERE = {
     "pipeline/errors.py": ("pipeline/engine/test_run.py", "a class without a body"),
     "pipeline/reasons.py": ("pipeline/test_stages.py", "sentences; one rule serves all stages"),
     "pipeline/*/settings.py": ("pipeline/test_stage_settings.py", "fields; one rule serves all"),
-    "pipeline/engine/funnel.py": ("pipeline/test_stages.py", "derived from the stages"),
     "pipeline/corpora/corpus.py": ("pipeline/corpora/test_read.py", "records of the readers"),
     "pipeline/commands/exchange/*.py": ("pipeline/corpora/test_stage.py", "flags of one call each"),
     "crawl/wikipedia/marks.py": ("crawl/wikipedia/test_mend.py", "constants"),

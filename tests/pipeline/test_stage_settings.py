@@ -4,6 +4,7 @@ import pytest
 
 from wikisum.crawl.html import EXTRACTORS
 from wikisum.pipeline.articles.settings import ArticleSettings
+from wikisum.pipeline.corpora.settings import ColumnSettings, CorpusSettings
 from wikisum.pipeline.examples.settings import ExampleSettings, GraphSettings, VocabSettings
 from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.locate.settings import LocateSettings
@@ -17,7 +18,8 @@ from wikisum.pipeline.wanted.settings import WantedSettings
 
 KINDS = [
     ArticleSettings, WantedSettings, LocateSettings, PageSettings, ExampleSettings, GraphSettings,
-    VocabSettings, SearchSettings, RankSettings, LiveSettings, RemoteSettings,
+    VocabSettings, SearchSettings, RankSettings, LiveSettings, RemoteSettings, CorpusSettings,
+    ColumnSettings,
 ]  # fmt: skip
 
 
