@@ -45,7 +45,8 @@ MODELS = "tiny-stan", "tiny-swm", "tiny-dwm"
 METRICS = "rouge1", "rouge2", "rougeL"
 WINDOW, STRIDE, ALL_TOKENS = 75, 60, 200
 FACTS, DISTRACTORS, VOCAB_SIZE = 3, 3, 500
-LONG = TopicSettings(facts=7, distractors=35, place="spread", filler=True, seed=1)
+# facts as dense as in training, and three times as rare
+LONG = [TopicSettings(7, distractors, "spread", seed=1, filler=True) for distractors in (7, 35)]
 DECODING = DecodingSettings(beam=1, max_tokens=60)
 
 
@@ -155,7 +156,9 @@ def figures(place: str, by_model: dict[str, np.ndarray]) -> Iterator[dict[str, A
                 }  # fmt: skip
 
 
-def long_texts(args: argparse.Namespace, count: int = 20) -> Iterator[dict[str, Any]]:
+def long_texts(
+    args: argparse.Namespace, topics: TopicSettings, count: int = 20
+) -> Iterator[dict[str, Any]]:
     """Yield what models trained on short texts write of long ones: facts found, and lengths."""
     source = SourceSettings(source_tokens=100_000, lead_tokens=50)
     decoding = DecodingSettings(beam=1, max_tokens=400)
@@ -164,7 +167,7 @@ def long_texts(args: argparse.Namespace, count: int = 20) -> Iterator[dict[str, 
         limits = summarizer.settings.source if name == "tiny-stan" else source
         found, tokens, words = [], [], []
         for index in range(count):
-            example = make_example(index, LONG)
+            example = make_example(index, topics)
             texts = [{"text": p.text, "document": 0, "position": 0} for p in example.paragraphs]
             row = own_summary(
                 summarizer,
@@ -179,7 +182,8 @@ def long_texts(args: argparse.Namespace, count: int = 20) -> Iterator[dict[str, 
             ids = summarizer.vocabulary.encode("", [t["text"] for t in texts])[1]
             tokens.append(sum(map(len, ids)))
         yield {
-            "long_texts": count, "model": name, "source_tokens": float(np.mean(tokens)),
+            "long_texts": count, "distractors": topics.distractors, "model": name,
+            "source_tokens": float(np.mean(tokens)),
             "longest_read_in_training": ALL_TOKENS, "facts_found": float(np.mean(found)),
             "words_per_summary": float(np.mean(words)),
             "sample": [example.lead, row.summary],
@@ -212,7 +216,7 @@ def main() -> int:
             sys.stdout.write(json.dumps(row) + "\n")
             sys.stdout.flush()
     if "spread" in args.places:
-        for row in long_texts(args):
+        for row in (row for topics in LONG for row in long_texts(args, topics)):
             sys.stdout.write(json.dumps(row) + "\n")
     return 0
 
