@@ -1,4 +1,4 @@
-"""How good is each ranking? The tables of Liu & Lapata 2019 (1, 2) and figure 3 of Liu et al. 2018.
+"""Evaluation of rankings (Liu & Lapata 2019, tables 1 and 2; Liu et al. 2018, figure 3).
 
 No torch here, but for the learned ranker if one is asked for.
 """
@@ -30,7 +30,7 @@ _CHUNK_ARTICLES = 16
 
 
 class Judged(NamedTuple):
-    """What a method did on one article: figures in 0..1, None where it gives no order.
+    """Scores of a method on one article, in 0..1; None if it gives no order of paragraphs.
 
     `recalls` at each of `CUTS`; F1 of `ROUGES` for the summary, and with the title before it.
     """

@@ -1,4 +1,4 @@
-"""Extractive summaries to stand beside those of the models, out of the same shards.
+"""Extractive baselines: summaries made from paragraphs of the same shards.
 
 Each but `lead3` is as long as the gold lead, in words, as in table 2 of Liu & Lapata 2019.
 """

@@ -1,7 +1,7 @@
-"""How much of a text is copied from its sources, and how much of it is new: runs of equal words.
+"""Measures of how much of a text is copied from its sources, and how much is new.
 
-All figures come out of one thing: for each word of the text, the longest run from there on that
-stands in one source, word for word.
+All are computed from one value per word: the length of the longest run of words that starts there
+and occurs in one source.
 """
 
 import re
@@ -20,9 +20,9 @@ _END = ""  # no word is empty
 
 
 class Match(NamedTuple):
-    """The longest run of words that begins here and stands in a source, the first that has it.
+    """The longest run of words that starts at a word and occurs in a source (the first one).
 
-    `length` is 0, and `source` says nothing, where not even the first word is in a source.
+    `length` is 0 and `source` is meaningless if the word itself occurs in no source.
     """
 
     length: int
@@ -30,7 +30,7 @@ class Match(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The words `start` to `end - 1` of a text, which stand in a row in one source."""
+    """The words `start` to `end - 1` of a text, which occur as a run in one source."""
 
     start: int
     end: int
@@ -117,7 +117,7 @@ def novel_share(words: Sequence[str], matches: Sequence[Match], size: int) -> fl
 
 
 def repeated_share(words: Sequence[str], size: int = 3) -> float | None:
-    """The share of the n-grams that stood in the text before; None for a text with no n-gram."""
+    """Return the share of n-grams that occur earlier in the text; None if there is no n-gram."""
     grams = _ngrams(words, size)
     return 1 - len(set(grams)) / len(grams) if grams else None
 

@@ -1,4 +1,4 @@
-"""`wikisum evaluate summaries`: systems beside each other, with intervals and paired tests."""
+"""Comparison of systems, with confidence intervals and paired tests."""
 
 import hashlib
 import math
@@ -35,7 +35,7 @@ _MOST_LOG = 700.0  # exp of more is no float
 
 @dataclass(frozen=True)
 class EvaluationSettings:
-    """What is counted, and how often it is resampled."""
+    """Settings of an evaluation."""
 
     stem: bool = True
     samples: int = 10_000
@@ -61,7 +61,7 @@ class EvaluationSettings:
 
 
 class Scores(NamedTuple):
-    """What a system's summaries measure: ids [N], numerators and denominators [N, 2, M]."""
+    """Metrics of a system's summaries: ids [N], numerators and denominators [N, 2, M]."""
 
     ids: list[str]
     parts_N2M: Floats

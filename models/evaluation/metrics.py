@@ -1,4 +1,4 @@
-"""What is measured of a summary. Each metric is a sum over examples divided by another such sum.
+"""Metrics of summaries. Each is a sum over examples divided by another such sum.
 
 ROUGE and the shares divide by the number of examples (a mean over examples), the perplexity by the
 number of subwords. So one way to resample serves all of them (`models/significance.py`).

@@ -17,14 +17,14 @@ _EQUAL = 1e-12
 
 
 def ratios(numerators: Floats, denominators: Floats) -> Floats:
-    """Element by element; NaN where nothing was measured."""
+    """Return the ratios element by element; NaN where a denominator is 0."""
     nothing = np.full(np.broadcast_shapes(numerators.shape, denominators.shape), np.nan)
     found: Floats = np.divide(numerators, denominators, out=nothing, where=denominators > 0)
     return found
 
 
 def _chunks(samples: int, size: int) -> Iterator[int]:
-    """How many resamples to draw at once, so that memory stays flat."""
+    """Yield how many resamples to draw at a time, which bounds memory."""
     rows = max(1, _DRAWS_AT_ONCE // max(size, 1))
     for done in range(0, samples, rows):
         yield min(rows, samples - done)

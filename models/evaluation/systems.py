@@ -1,4 +1,4 @@
-"""What is compared: a name, and summaries that can be read more than once."""
+"""Systems to compare: files of summaries and baselines."""
 
 import re
 from collections import Counter
@@ -18,7 +18,7 @@ from wikisum.ranker.data.shards import read_group, row_groups, split_shards
 
 
 class System(NamedTuple):
-    """A name, and its summaries, which may be read more than once."""
+    """A named source of summaries; `read` may be called more than once."""
 
     name: str
     read: Callable[[], Iterator[Summary]]

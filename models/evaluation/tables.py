@@ -77,7 +77,7 @@ def examples_csv(evaluation: Evaluation) -> str:
 
 
 def plain_values(evaluation: Evaluation) -> dict[str, Any]:
-    """Everything but the single examples, for JSON."""
+    """Return everything but the single examples as plain values for JSON."""
     figures = {
         name: {key: figure._asdict() for key, figure in told.items()}
         for name, told in evaluation.figures.items()
@@ -140,7 +140,7 @@ def _difference_cells(difference: Difference | None, with_interval: bool) -> tup
 
 
 def notes(evaluation: Evaluation) -> list[str]:
-    """What a reader of the figures has to know, a sentence or two each."""
+    """Return explanations of the figures, a sentence or two each."""
     settings = evaluation.settings
     words = "Porter stems" if settings["stem"] else "words not stemmed"
     notes = [

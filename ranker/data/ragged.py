@@ -1,4 +1,4 @@
-"""Lists of subword ids in one flat array: as Arrow keeps them, cut, joined and padded by numpy."""
+"""Lists of subword ids in one flat array, as in Arrow; cut, concatenated and padded with numpy."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ class Ragged(NamedTuple):
 
 
 def ragged(lists: Sequence[Sequence[int]]) -> Ragged:
-    """Return the lists, flat."""
+    """Return the lists in one flat array."""
     lengths = np.array([len(ids) for ids in lists], dtype=np.int64)
     ids = np.fromiter((i for one in lists for i in one), np.uint16, int(lengths.sum()))
     return Ragged(ids, np.cumsum(lengths) - lengths, lengths)
@@ -41,7 +41,7 @@ def from_arrow(lists: pa.ListArray) -> Ragged:
 
 
 def concatenated(parts: Sequence[Ragged]) -> Ragged:
-    """Return the lists of all parts, one after the other."""
+    """Return the lists of all parts in their order."""
     before = np.cumsum([0, *(len(part.ids) for part in parts[:-1])])
     return Ragged(
         np.concatenate([part.ids for part in parts]),
@@ -56,7 +56,7 @@ def cut(lists: Ragged, max_length: int) -> Ragged:
 
 
 def gathered(lists: Ragged, rows: Ints) -> Ragged:
-    """Some of the lists, in this order, their ids copied without gaps."""
+    """Return some of the lists in the given order, their ids copied without gaps."""
     lengths = lists.lengths[rows]
     starts = np.cumsum(lengths) - lengths
     places = np.arange(lengths.sum()) + np.repeat(lists.starts[rows] - starts, lengths)
@@ -64,7 +64,7 @@ def gathered(lists: Ragged, rows: Ints) -> Ragged:
 
 
 def padded(lists: Ragged, rows: Ints) -> tuple[Ints, Ints]:
-    """([N, T] ids of the rows with padding behind them, [N] lengths); T is at least 1."""
+    """Return the ids of the rows, padded at the end, [N, T], and lengths [N]; T is at least 1."""
     lengths = lists.lengths[rows]
     offsets = np.arange(max(int(lengths.max(initial=1)), 1))
     is_real = offsets < lengths[:, None]
