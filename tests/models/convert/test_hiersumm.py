@@ -146,7 +146,7 @@ def test_converted_weights_give_the_same_numbers(edit, form, make_file, convert,
     assert convert(make_file(edit, **form)) == 0
     loaded = load_run(tmp_path / "run", "last", "cpu")
     old = sentencepiece.SentencePieceProcessor(model_proto=vocab)
-    new = loaded.processor
+    new = loaded.vocabulary.processor
     pieces = [new.id_to_piece(i) for i in range(new.get_piece_size())]
     new_of_old = np.array([pieces.index(old.id_to_piece(i)) for i in range(len(pieces))])
     rng = np.random.default_rng(0)
@@ -182,7 +182,7 @@ def test_settings_come_from_the_file(make_file, convert, tmp_path):
 def test_the_vocabulary_encodes_as_before(make_file, convert, tmp_path, vocab):
     assert convert(make_file()) == 0
     old = sentencepiece.SentencePieceProcessor(model_proto=vocab)
-    new = load_run(tmp_path / "run", "last", "cpu").processor
+    new = load_run(tmp_path / "run", "last", "cpu").vocabulary.processor
     first = [new.id_to_piece(i) for i in range(9)]
     assert first == ["<PAD>", "<unk>", "<S>", "</S>", "<T>", "<P>", "<s>", "</s>", "<Q>"]
     assert len(PIECES) == 6
