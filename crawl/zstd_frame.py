@@ -4,7 +4,7 @@ from typing import Any
 
 import zstandard
 
-_STEP_BYTES = 512  # of the input, so that a step gives 16 MiB at most
+_STEP_BYTES = 256  # of the input, so that a step gives 8 MiB at most
 
 
 class ZstdFrame:

@@ -112,7 +112,8 @@ def costs(settings: BenchSettings, device: torch.device) -> Iterator[Cost]:
     for name in settings.names:
         _forget_peak_memory(device)
         shape = replace(preset(name).model, vocab_size=settings.vocab_size)
-        shape = at_width(shape, settings.width or shape.width)
+        if settings.width is not None:
+            shape = at_width(shape, settings.width)
         form = spec_of(shape).source
         torch.manual_seed(0)
         model = build(shape).to(device)

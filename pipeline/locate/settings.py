@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 
-from wikisum.crawl.index.cdx import parse_date
 from wikisum.pipeline.setting import Checked, setting
 
 INDEXES = ("zipnum", "columnar", "server")
@@ -18,6 +17,8 @@ def crawl_name(text: str) -> str:
 
 def crawl_date(text: str) -> str:
     """Return a date as captures have it, with or without month and day. Raises ValueError."""
+    from wikisum.crawl.index.cdx import parse_date  # a machine that only trains lacks its packages
+
     try:
         parse_date(text)
     except ValueError as error:
