@@ -8,6 +8,8 @@ from torch import Tensor, distributed
 
 T = TypeVar("T")
 
+_joined: list[object] = []  # see join_processes
+
 
 class ProcessGroup(NamedTuple):
     """This process and the number of processes that train together.
@@ -68,6 +70,9 @@ def join_processes(device: torch.device) -> ProcessGroup:
         device = torch.device("cuda", local)
         torch.cuda.set_device(device)
     distributed.init_process_group("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo")
+    # DistributedDataParallel must not be the last owner of the group: it would then wait for Gloo's
+    # threads while it holds the interpreter's lock, which they may need in order to end.
+    _joined.append(distributed.group.WORLD)
     return ProcessGroup(distributed.get_rank(), size, device)
 
 
