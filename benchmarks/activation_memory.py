@@ -28,7 +28,7 @@ PARAGRAPH_TOKENS = 100
 
 
 def a_batch(name: str, tokens: int) -> Batch:
-    """Return one example of so many source tokens, in paragraphs if the model reads them."""
+    """Return an example of `tokens` source tokens, in paragraphs if the model reads them."""
     rng = np.random.default_rng(0)
     is_flat = spec_of(preset(name).model).name not in ("ht", "pht", "vht")
     sizes = [tokens] if is_flat else [PARAGRAPH_TOKENS] * (tokens // PARAGRAPH_TOKENS)

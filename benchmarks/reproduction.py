@@ -171,8 +171,8 @@ def memory(args: argparse.Namespace) -> Iterator[Row]:
 def speed(args: argparse.Namespace) -> Iterator[Row]:
     """Table 4 of the PHT paper: CPU seconds of one example at the paper's size.
 
-    One pass over an example, one with gradients, and so many decoding steps with beam 5. Models
-    take turns; times are medians of the repeats.
+    Measures a pass over an example, one with gradients, and `target_tokens` decoding steps with
+    beam 5. Models take turns; times are medians of the repeats.
     """
     setting = BenchSettings(target_tokens=args.target_tokens)
     models: dict[str, tuple[SummaryModel, Batch]] = {}

@@ -117,7 +117,7 @@ def score(
     for row in system.read():
         if row.id in seen:
             raise BadSummaries(f"{system.source}: {row.id} ({row.title}) occurs twice")
-        if len(seen) == 0:
+        if not seen:
             told = {"model": row.model, "run": row.run, "settings": row.settings}
         elif row.model != told["model"] or row.run != told["run"]:
             raise BadSummaries(

@@ -1,5 +1,6 @@
 """The dump's own templates -> one file from which the readers of articles expand them."""
 
+import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -82,8 +83,7 @@ class StoreTemplates:
                 files.AtomicFile(files.join(self.writer.out, STORE)) as out,
                 path.open("rb") as made,
             ):
-                while block := made.read(1 << 20):
-                    out.write(block)
+                shutil.copyfileobj(made, out, 1 << 20)
         part.add_file(ShardFile(STORE, part.counts["templates_stored"], out.size_bytes, out.sha256))
         return part.result()
 

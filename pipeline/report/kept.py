@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+import pyarrow.dataset as ds
+
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import StageWriter
-from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.shards import read_rows, read_tables
 from wikisum.pipeline.engine.workspace import PartResult, Workspace
 
 KEPT_EXAMPLES = 5
@@ -38,10 +40,10 @@ class SampleExamples:
         drawn = {identity: lot for lot, identity in lots[:KEPT_EXAMPLES]}
         name = os.path.basename(path)
         with self.writer.part(index, name.removesuffix(".parquet")) as part:
-            for row in read_rows(file, _COLUMNS) if drawn else ():
-                if lot := drawn.get(row["id"]):
+            for table in read_tables(file, _COLUMNS) if drawn else ():
+                for row in table.filter(ds.field("id").isin(list(drawn))).to_pylist():
                     shown = {**shown_example(row), "split": name.split("-")[0]}
-                    part.write(KeptExample(lot, json.dumps(shown)))
+                    part.write(KeptExample(drawn[row["id"]], json.dumps(shown)))
         return part.result()
 
 
