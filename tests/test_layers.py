@@ -58,9 +58,9 @@ FLOORS = {
     ],
     "models": [
         {"settings"},
-        {"sources", "targets", "export"},
+        {"sources", "targets"},
         {"vocabulary"},
-        {"network"},
+        {"network", "export"},
         {"decoder_only", "hierarchical_decoder", "pointer", "recurrent"},
         {"table"},
         {"data"},

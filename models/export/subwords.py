@@ -5,78 +5,23 @@ between the sentences of a target (github.com/nlpyang/hiersumm, `train_abstracti
 has the same).
 """
 
-from functools import cache
-from typing import Any
-
 import sentencepiece
-from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 
 from wikisum.models.export.source import Row
+from wikisum.models.vocabulary.model_file import USER_DEFINED, parse_model
 from wikisum.ranker.data.vocab import BEGIN, END, END_OF_TITLE, PAD, PIECES
 from wikisum.ranker.sentences import sentences
 
 RENAMED = {PAD: "<PAD>", BEGIN: "<S>", END: "</S>"}
 SENTENCE = "<Q>"
-_USER_DEFINED = 4  # a piece that is decoded as it is written
-_PACKAGE = "wikisum_vocab"
-
-
-def _field(name: str, number: int, type_: str, repeated: bool = False) -> dict[str, Any]:
-    is_message = type_[0] == "."
-    return {
-        "name": name,
-        "number": number,
-        "label": "LABEL_REPEATED" if repeated else "LABEL_OPTIONAL",
-        **({"type": "TYPE_MESSAGE", "typeName": type_} if is_message else {"type": type_}),
-    }
-
-
-# The fields of SentencePiece's ModelProto that are changed; protobuf keeps all others as they are.
-_FILE = {
-    "name": "wikisum_vocab.proto",
-    "package": _PACKAGE,
-    "messageType": [
-        {
-            "name": "Piece",
-            "field": [
-                _field("piece", 1, "TYPE_STRING"),
-                _field("score", 2, "TYPE_FLOAT"),
-                _field("type", 3, "TYPE_INT32"),
-            ],
-        },
-        {
-            "name": "TrainerSpec",
-            "field": [
-                _field("bos_piece", 46, "TYPE_STRING"),
-                _field("eos_piece", 47, "TYPE_STRING"),
-                _field("pad_piece", 48, "TYPE_STRING"),
-            ],
-        },
-        {
-            "name": "Model",
-            "field": [
-                _field("pieces", 1, f".{_PACKAGE}.Piece", repeated=True),
-                _field("trainer_spec", 2, f".{_PACKAGE}.TrainerSpec"),
-            ],
-        },
-    ],
-}
-
-
-@cache
-def _model_class() -> Any:
-    file = json_format.ParseDict(_FILE, descriptor_pb2.FileDescriptorProto())
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.Model"))
 
 
 def renamed_vocab(model: bytes) -> bytes:
     """Return a SentencePiece model with the readers' names and `<Q>` as its last piece."""
-    message = _model_class().FromString(model)
+    message = parse_model(model)
     for index, name in RENAMED.items():
         message.pieces[index].piece = name
-    message.pieces.add(piece=SENTENCE, score=0.0, type=_USER_DEFINED)
+    message.pieces.add(piece=SENTENCE, score=0.0, type=USER_DEFINED)
     spec = message.trainer_spec
     spec.pad_piece, spec.bos_piece, spec.eos_piece = RENAMED.values()
     data: bytes = message.SerializeToString()
