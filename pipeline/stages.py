@@ -40,8 +40,9 @@ from wikisum.pipeline.pages.stage import FETCH, SCAN, fetch_pages, scan_pages
 from wikisum.pipeline.reasons import without_status
 from wikisum.pipeline.remote.access import Access
 from wikisum.pipeline.search.stage import CANDIDATES, QUERIES, RESULTS
-from wikisum.pipeline.setting import Checked, Settings
+from wikisum.pipeline.setting import Settings
 from wikisum.pipeline.wanted.stage import WANT, want_pages
+from wikisum.ranker.setting import Checked
 
 
 @dataclass(frozen=True)

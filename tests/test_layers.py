@@ -33,7 +33,7 @@ FLOORS = {
         {"html", "index", "warc", "wikipedia"},
     ],
     "ranker": [
-        {"bm25", "cosines", "data", "pagerank", "rouge", "search", "sentences", "tfidf"},
+        {"bm25", "cosines", "data", "pagerank", "rouge", "search", "sentences", "setting", "tfidf"},
         {"lexrank", "oracle", "recall", "runs", "select", "sumbasic", "textrank"},
         {"rank", "training"},
         {"learned"},

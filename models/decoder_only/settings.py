@@ -2,14 +2,7 @@
 
 from dataclasses import dataclass
 
-from wikisum.ranker.training.fields import (
-    flag,
-    require,
-    require_at_least_zero,
-    require_positive,
-    require_share,
-    setting,
-)
+from wikisum.ranker.setting import Checked, require, setting, share_setting
 
 FULL, LOCAL, COMPRESSED, RECURRENT = "FLMX"
 DENSE, SEPARABLE, EXPERTS = "DSE"
@@ -17,7 +10,7 @@ COMPRESSIONS = "before", "after"
 
 
 @dataclass(frozen=True)
-class DecoderOnlySettings:
+class DecoderOnlySettings(Checked):
     """The layers of a decoder-only model and their sizes.
 
     `layers` spells the attention of each layer from the input up: F full, L local (blocks of
@@ -33,58 +26,50 @@ class DecoderOnlySettings:
     (`separator_loss` false); the paper's product has all of them.
     """
 
-    vocab_size: int = setting(32_000, "number of subwords")
-    width: int = setting(512, "width of token vectors")
-    feedforward: int = setting(2_048, "width inside the feed-forward layers")
-    heads: int = setting(8, "number of attention heads")
+    vocab_size: int = setting(32_000, "number of subwords", at_least=1)
+    width: int = setting(512, "width of token vectors", at_least=1)
+    feedforward: int = setting(2_048, "width inside the feed-forward layers", at_least=1)
+    heads: int = setting(8, "number of attention heads", at_least=1)
     layers: str = setting(
         "LMLML", "attention of each layer: F full, L local, M memory-compressed, X with memory"
     )
     feedforwards: str = setting(
         "D", "feed-forward part of each layer, or of all: D dense, S convolutions, E experts"
     )
-    dropout: float = setting(0.1, "dropout on embeddings and on the output of each sublayer")
-    attention_dropout: float = setting(0.0, "dropout on attention weights")
-    relu_dropout: float = setting(0.0, "dropout inside the feed-forward layers")
+    dropout: float = share_setting(0.1, "dropout on embeddings and on the output of each sublayer")
+    attention_dropout: float = share_setting(0.0, "dropout on attention weights")
+    relu_dropout: float = share_setting(0.0, "dropout inside the feed-forward layers")
     pre_norm: bool = setting(False, "normalize before each sublayer, not after it")
     input_norm: bool = setting(False, "normalize the input of the first layer")
     bias: bool = setting(False, "biases in the projections of attention")
     output_bias: bool = setting(False, "a bias on the logits")
     scale_embeddings: bool = setting(True, "multiply embeddings by the root of the width")
-    block: int = setting(256, "tokens per block of local attention, or per segment")
-    lookback: int = setting(0, "blocks before its own that a local layer sees")
-    factor: int = setting(3, "tokens per row of compressed memory")
+    block: int = setting(256, "tokens per block of local attention, or per segment", at_least=1)
+    lookback: int = setting(0, "blocks before its own that a local layer sees", at_least=0)
+    factor: int = setting(3, "tokens per row of compressed memory", at_least=2)
     compression: str = setting(
         "after", "compress before or after the projection to keys and values", COMPRESSIONS
     )
-    memory: int = setting(512, "tokens before its segment that a layer with memory sees")
-    experts: int = setting(128, "number of experts")
-    active_experts: int = setting(2, "experts that each token goes to")
-    balance: float = setting(0.01, "weight of the loss that balances experts")
+    memory: int = setting(
+        512, "tokens before its segment that a layer with memory sees", at_least=0
+    )
+    experts: int = setting(128, "number of experts", at_least=1)
+    active_experts: int = setting(2, "experts that each token goes to", at_least=1)
+    balance: float = setting(0.01, "weight of the loss that balances experts", at_least=0)
     source_loss: bool = setting(True, "train on the source's tokens too")
     separator_loss: bool = setting(True, "train on the separator between source and target too")
 
     def __post_init__(self) -> None:
-        require_positive(
-            self, "vocab_size", "width", "feedforward", "heads", "block", "experts",
-            "active_experts",
-        )  # fmt: skip
-        require_share(self, "dropout", "attention_dropout", "relu_dropout")
-        require_at_least_zero(self, "lookback", "memory", "balance")
+        super().__post_init__()
         _require_letters("layers", self.layers, FULL + LOCAL + COMPRESSED + RECURRENT)
         _require_letters("feedforwards", self.feedforwards, DENSE + SEPARABLE + EXPERTS)
         require(
             len(self.feedforwards) in (1, len(self.layers)),
             f"--feedforwards {self.feedforwards} must have one letter, or one per layer",
         )
-        require(self.factor > 1, f"--factor must be over 1, not {self.factor}")
         require(
             self.width % (2 * self.heads) == 0,
             f"--width {self.width} does not divide into {self.heads} heads of even width",
-        )
-        require(
-            self.compression in COMPRESSIONS,
-            f"--compression must be before or after, not {self.compression!r}",
         )
         require(
             RECURRENT not in self.layers or set(self.layers) == {RECURRENT},
@@ -105,5 +90,5 @@ class DecoderOnlySettings:
 def _require_letters(name: str, word: str, letters: str) -> None:
     require(
         bool(word) and set(word) <= set(letters),
-        f"{flag(name)} is spelled with {', '.join(letters)}, not {word!r}",
+        f"--{name} is spelled with {', '.join(letters)}, not {word!r}",
     )

@@ -24,7 +24,7 @@ from wikisum.models.network.flat_transformer import FlatSettings
 from wikisum.models.network.layers import NORM_EPSILON, FeedForward, KeysValues, Residual
 from wikisum.models.network.packing import Source, pad
 from wikisum.models.network.spec import ModelSpec
-from wikisum.ranker.training.fields import setting
+from wikisum.ranker.setting import setting
 
 
 @dataclass(frozen=True)

@@ -24,18 +24,14 @@ from wikisum.models.network.spec import ModelSpec
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
 from wikisum.models.sources import FLAT
-from wikisum.ranker.training.fields import require_positive, setting
+from wikisum.ranker.setting import setting
 
 
 @dataclass(frozen=True)
 class FlatSettings(EncoderDecoderSettings):
     """Settings of the flat transformer."""
 
-    encoder_layers: int = setting(6, "number of encoder layers")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_positive(self, "encoder_layers")
+    encoder_layers: int = setting(6, "number of encoder layers", at_least=1)
 
 
 class FlatEncoder(nn.Module):

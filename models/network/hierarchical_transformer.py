@@ -25,7 +25,7 @@ from wikisum.models.network.spec import ModelSpec
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
 from wikisum.models.sources import HIERARCHICAL
-from wikisum.ranker.training.fields import require, setting
+from wikisum.ranker.setting import require, setting
 
 GRAPHS = ("none", "similarity", "discourse")
 LOCAL, GLOBAL = "L", "G"
@@ -50,7 +50,7 @@ class HierarchicalSettings(EncoderDecoderSettings):
         "the token's position (as in the released code)", POSITION_ORDERS,
     )  # fmt: skip
     pooling_heads: int | None = setting(
-        None, "number of heads of the paragraph pooling (default: as many as --heads)"
+        None, "number of heads of the paragraph pooling (default: as many as --heads)", at_least=1
     )
     graph: str = setting("none", "graph that one head of the global layers follows", GRAPHS)
     graph_head: int = setting(-1, "index of the head that follows the graph")
@@ -58,20 +58,8 @@ class HierarchicalSettings(EncoderDecoderSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(
-            self.graph in GRAPHS, f"--graph must be one of {', '.join(GRAPHS)}, not {self.graph!r}"
-        )
-        require(
-            self.position_order in POSITION_ORDERS,
-            f"--position-order must be one of {', '.join(POSITION_ORDERS)}, "
-            f"not {self.position_order!r}",
-        )
-        require(
             bool(self.layers) and set(self.layers) <= {LOCAL, GLOBAL},
             f"--layers may only contain L and G, not {self.layers!r}",
-        )
-        require(
-            self.pooling_heads is None or self.pooling_heads > 0,
-            f"--pooling-heads must be over 0, not {self.pooling_heads}",
         )
         require(
             self.width % self.pool_heads == 0,

@@ -2,20 +2,14 @@
 
 from dataclasses import dataclass
 
-from wikisum.ranker.training.fields import (
-    require,
-    require_at_least_zero,
-    require_positive,
-    require_share,
-    setting,
-)
+from wikisum.ranker.setting import Checked, require, setting, share_setting
 
 ATTENTIONS = ("bahdanau", "luong")
 WINDOWS = ("none", "static", "dynamic")
 
 
 @dataclass(frozen=True)
-class PointerSettings:
+class PointerSettings(Checked):
     """Form and sizes of a pointer-generator; the defaults are those of See et al. 2017.
 
     `bahdanau` is the decoder of See et al. 2017, `luong` that of Schueller et al. 2020. With
@@ -26,39 +20,38 @@ class PointerSettings:
     Coverage changes no sizes, so that weights trained without it start a second phase with it.
     """
 
-    vocab_size: int = setting(50_000, "number of subwords")
-    words: int = setting(0, "words in a vocabulary of words (0: the subwords of the dataset)")
+    vocab_size: int = setting(50_000, "number of subwords", at_least=1)
+    words: int = setting(
+        0, "words in a vocabulary of words (0: the subwords of the dataset)", at_least=0
+    )
     word_vectors: str = setting("", "fastText text file with the first values of word vectors")
-    embedding: int = setting(128, "width of token vectors")
-    width: int = setting(256, "width of the LSTMs, per direction")
+    embedding: int = setting(128, "width of token vectors", at_least=1)
+    width: int = setting(256, "width of the LSTMs, per direction", at_least=1)
     attention: str = setting("bahdanau", "attention and decoder", ATTENTIONS)
     pointer: bool = setting(True, "copy tokens of the source")
     coverage: bool = setting(False, "penalize attention to the same tokens again")
-    coverage_weight: float = setting(1.0, "weight of the coverage loss")
-    dropout: float = setting(0.0, "dropout on the input of the encoder and of the decoder")
+    coverage_weight: float = setting(1.0, "weight of the coverage loss", at_least=0)
+    dropout: float = share_setting(0.0, "dropout on the input of the encoder and of the decoder")
     windows: str = setting("none", "windows of the source that the decoder attends to", WINDOWS)
-    window_tokens: int = setting(400, "tokens per window")
-    window_stride: int = setting(380, "tokens from the start of a window to that of the next")
-    window_k: float = setting(0.5, "static windows: how much more early windows get (0: equal)")
-    window_d: float = setting(1.0, "static windows: base of the growth of the decline")
+    window_tokens: int = setting(400, "tokens per window", at_least=1)
+    window_stride: int = setting(
+        380, "tokens from the start of a window to that of the next", at_least=1
+    )
+    window_k: float = setting(
+        0.5, "static windows: how much more early windows get (0: equal)", at_least=0
+    )
+    window_d: float = setting(1.0, "static windows: base of the growth of the decline", at_least=0)
     summary_share: float = setting(
-        0.0, "static windows: summary tokens per source token (0: measured on the training split)"
+        0.0,
+        "static windows: summary tokens per source token (0: measured on the training split)",
+        at_least=0,
     )
     repeat_shifts: bool = setting(
         False, "dynamic windows: write a shift for each window moved on, not for each move"
     )
 
     def __post_init__(self) -> None:
-        require_positive(self, "vocab_size", "embedding", "width", "window_tokens", "window_stride")
-        require_at_least_zero(
-            self, "words", "coverage_weight", "window_k", "window_d", "summary_share"
-        )
-        require_share(self, "dropout")
-        for name, choices in (("attention", ATTENTIONS), ("windows", WINDOWS)):
-            value = getattr(self, name)
-            require(
-                value in choices, f"--{name} must be one of {', '.join(choices)}, not {value!r}"
-            )
+        super().__post_init__()
         require(
             self.window_stride <= self.window_tokens,
             f"--window-stride {self.window_stride} would leave tokens out: it must be at most "

@@ -26,24 +26,20 @@ from wikisum.models.network.spec import Loss, ModelSpec, SummaryModel, TensorSta
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
 from wikisum.models.sources import FLAT
-from wikisum.ranker.training.fields import require_positive, require_share, setting
+from wikisum.ranker.setting import Checked, setting, share_setting
 
 
 @dataclass(frozen=True)
-class LstmSettings:
+class LstmSettings(Checked):
     """Sizes of the LSTMs; the defaults are those of `lstm_attention` in the released code."""
 
-    vocab_size: int = setting(32_000, "number of subwords")
-    embedding: int = setting(128, "width of token vectors")
-    width: int = setting(128, "width of the LSTMs, per direction")
-    layers: int = setting(2, "LSTM layers of the encoder and of the decoder")
-    dropout: float = setting(0.2, "dropout on the input of each LSTM layer")
+    vocab_size: int = setting(32_000, "number of subwords", at_least=1)
+    embedding: int = setting(128, "width of token vectors", at_least=1)
+    width: int = setting(128, "width of the LSTMs, per direction", at_least=1)
+    layers: int = setting(2, "LSTM layers of the encoder and of the decoder", at_least=1)
+    dropout: float = share_setting(0.2, "dropout on the input of each LSTM layer")
     bidirectional: bool = setting(False, "read the source in both directions")
     share_embeddings: bool = setting(False, "one table of embeddings for source and target")
-
-    def __post_init__(self) -> None:
-        require_positive(self, "vocab_size", "embedding", "width", "layers")
-        require_share(self, "dropout")
 
 
 class Memory(NamedTuple):

@@ -9,21 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wikisum.models.settings.decoding import DecodingSettings
-from wikisum.ranker.training.fields import (
-    require,
-    require_at_least_zero,
-    require_choice,
-    require_positive,
-    require_share,
-    setting,
-)
+from wikisum.ranker.setting import Checked, require, setting, share_setting
 from wikisum.ranker.training.settings import LoopSettings
 
 LEAD, ARTICLE = TARGETS = ("lead", "article")
 
 
 @dataclass(frozen=True)
-class SourceSettings:
+class SourceSettings(Checked):
     """How much of an example a model reads and learns to write, in subwords.
 
     A paragraph is cut at `paragraph_tokens` (hierarchical models only), the source as a whole at
@@ -32,21 +25,16 @@ class SourceSettings:
     default for articles is the longest target of Liu et al. 2018.
     """
 
-    max_paragraphs: int = setting(24, "number of best paragraphs to read")
+    max_paragraphs: int = setting(24, "number of best paragraphs to read", at_least=1)
     paragraph_tokens: int = setting(
-        100, "maximum subwords read per paragraph (hierarchical models only)"
+        100, "maximum subwords read per paragraph (hierarchical models only)", at_least=1
     )
-    source_tokens: int = setting(1_600, "maximum subwords read per example")
-    lead_tokens: int = setting(400, "maximum subwords per lead, with --target lead")
+    source_tokens: int = setting(1_600, "maximum subwords read per example", at_least=1)
+    lead_tokens: int = setting(400, "maximum subwords per lead, with --target lead", at_least=1)
     target: str = setting("lead", "what to write: the lead, or the whole article", TARGETS)
-    article_tokens: int = setting(2_192, "maximum subwords per article, with --target article")
-
-    def __post_init__(self) -> None:
-        require_positive(self, *(f.name for f in dataclasses.fields(self) if f.name != "target"))
-        require(
-            self.target in TARGETS,
-            f"--target must be one of {', '.join(TARGETS)}, not {self.target!r}",
-        )
+    article_tokens: int = setting(
+        2_192, "maximum subwords per article, with --target article", at_least=1
+    )
 
     @property
     def target_tokens(self) -> int:
@@ -70,22 +58,30 @@ class TrainSettings(LoopSettings):
     """
 
     batch_tokens: int = setting(
-        10_500, "maximum subwords per batch, padding included, of the sources and of the targets"
+        10_500,
+        "maximum subwords per batch, padding included, of the sources and of the targets",
+        at_least=1,
     )
-    peak_learning_rate: float = setting(2.096e-3, "learning rate at the end of the warm-up")
-    warmup_steps: int = setting(8_000, "updates over which the learning rate rises")
+    peak_learning_rate: float = setting(
+        2.096e-3, "learning rate at the end of the warm-up", above=0
+    )
+    warmup_steps: int = setting(8_000, "updates over which the learning rate rises", at_least=1)
     schedule: str = setting("inverse_sqrt", "learning rate after the warm-up", SCHEDULES)
     optimizer: str = setting("adam", "optimizer", OPTIMIZERS)
-    weight_decay: float = setting(0.0, "weight decay (adamw only)")
-    beta1: float = setting(0.9, "Adam beta1")
-    beta2: float = setting(0.998, "Adam beta2")
-    epsilon: float = setting(1e-9, "Adam epsilon")
-    label_smoothing: float = setting(0.1, "probability given to subwords other than the label")
+    weight_decay: float = setting(0.0, "weight decay (adamw only)", at_least=0)
+    beta1: float = share_setting(0.9, "Adam beta1")
+    beta2: float = share_setting(0.998, "Adam beta2")
+    epsilon: float = setting(1e-9, "Adam epsilon", above=0)
+    label_smoothing: float = share_setting(
+        0.1, "probability given to subwords other than the label"
+    )
     stop_on: str = setting(
         "loss", "what --patience watches; ROUGE is that of greedy validation summaries", STOP_ON
     )
-    validation_summaries: int = setting(64, "summaries per validation, for --stop-on rouge...")
-    keep_best: int = setting(5, "number of best checkpoints to keep")
+    validation_summaries: int = setting(
+        64, "summaries per validation, for --stop-on rouge...", at_least=1
+    )
+    keep_best: int = setting(5, "number of best checkpoints to keep", at_least=1)
     compile: bool = setting(False, "compile the layers with torch.compile")
     activation_checkpointing: bool = setting(
         False, "save memory: compute the activations of each layer again for its gradients"
@@ -93,13 +89,6 @@ class TrainSettings(LoopSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_positive(self, "peak_learning_rate", "warmup_steps", "epsilon", "keep_best")
-        require_at_least_zero(self, "weight_decay")
-        require_share(self, "beta1", "beta2", "label_smoothing")
-        require_choice(self, "schedule", SCHEDULES)
-        require_choice(self, "optimizer", OPTIMIZERS)
-        require_choice(self, "stop_on", STOP_ON)
-        require_positive(self, "validation_summaries")
         require(
             self.stop_on == "loss" or self.parallel == "ddp",
             f"--stop-on {self.stop_on} needs --parallel ddp: it decodes with whole parameters",

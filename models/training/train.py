@@ -32,9 +32,9 @@ from wikisum.models.training.checkpoints import (
 )
 from wikisum.models.training.schedule import learning_rate
 from wikisum.models.training.stall import StallCheck
+from wikisum.ranker.setting import require
 from wikisum.ranker.training.distributed import ProcessGroup
 from wikisum.ranker.training.failures import explain_out_of_memory
-from wikisum.ranker.training.fields import require
 from wikisum.ranker.training.lengths import cached_lengths
 from wikisum.ranker.training.loader import Loader
 from wikisum.ranker.training.loop import ALONE, VALIDATION_LOSS, TrainingLoop

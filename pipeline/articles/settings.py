@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from wikisum.pipeline.setting import Checked, setting
+from wikisum.ranker.setting import Checked, setting
 
 SPLIT_FRACTIONS = {
     "wikisum": (0.8, 0.1, 0.1),  # Liu et al. 2018, section 3

@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from wikisum.pipeline.setting import fault_of, flag_of
+from wikisum.ranker.setting import fault_of, flag_of
 
 T = TypeVar("T")
 _WORDS: dict[type, str] = {int: "a whole number", float: "a number"}

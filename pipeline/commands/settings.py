@@ -12,7 +12,8 @@ from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.remote.settings import RemoteSettings
-from wikisum.pipeline.setting import Checked, Settings, flag_of
+from wikisum.pipeline.setting import Settings
+from wikisum.ranker.setting import Checked, flag_of
 
 if TYPE_CHECKING:
     from wikisum.pipeline.engine.files import InputFile

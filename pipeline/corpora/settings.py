@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from wikisum.pipeline.records import SPLITS
-from wikisum.pipeline.setting import Checked, setting
+from wikisum.ranker.setting import Checked, setting
 
 UNITS = ("lines", "sentences")
 ENTRY_SPLITS = ("given", "hash", *SPLITS)

@@ -14,7 +14,8 @@ from wikisum.pipeline.engine.files import InputFile, described, identity
 from wikisum.pipeline.engine.funnel import Funnel
 from wikisum.pipeline.engine.workspace import WORK, StageResult, fingerprint
 from wikisum.pipeline.records import FORMAT_VERSION, Dropped, schema_of
-from wikisum.pipeline.setting import Checked, Settings
+from wikisum.pipeline.setting import Settings
+from wikisum.ranker.setting import Checked
 
 
 @dataclass(frozen=True)

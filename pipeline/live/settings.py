@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from wikisum.pipeline.remote.settings import contact_setting, user_agent
-from wikisum.pipeline.setting import MIB, Checked, max_page_bytes_setting, setting
+from wikisum.pipeline.setting import MIB, max_page_bytes_setting
+from wikisum.ranker.setting import Checked, setting
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from wikisum.pipeline.setting import Checked, setting
+from wikisum.ranker.setting import Checked, setting
 
 INDEXES = ("zipnum", "columnar", "server")
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from wikisum.pipeline.setting import Checked, max_page_bytes_setting, setting
+from wikisum.pipeline.setting import max_page_bytes_setting
+from wikisum.ranker.setting import Checked, setting
 
 EXTRACTORS = ("fast", "trafilatura", "soup")
 PARAGRAPH_RULES = ("prose", "t2t")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wikisum import __version__
-from wikisum.pipeline.setting import Checked, setting
+from wikisum.ranker.setting import Checked, setting
 
 # Why a page could not be fetched, besides http_NNN and http_status_NNN.
 RETRY_REASONS = (

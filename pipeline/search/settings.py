@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from wikisum.pipeline.setting import Checked, max_page_bytes_setting, setting
+from wikisum.pipeline.setting import max_page_bytes_setting
+from wikisum.ranker.setting import Checked, setting
 
 QUERIES = ("titles", "sections")
 

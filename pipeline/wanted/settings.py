@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wikisum.pipeline.setting import Checked, setting
+from wikisum.ranker.setting import Checked, setting
 
 CORPORA = ("citations", "search", "combined")
 

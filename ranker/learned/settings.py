@@ -3,10 +3,10 @@
 The paper's rate and dropout are the defaults; it leaves sizes, batches and steps open.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from wikisum.ranker.training.fields import require_positive, require_share, setting
+from wikisum.ranker.setting import Checked, setting, share_setting
 from wikisum.ranker.training.settings import LoopSettings
 
 
@@ -19,40 +19,31 @@ class TokenLimits(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RankerSettings:
+class RankerSettings(Checked):
     """The size of the ranker; the paper leaves those of embeddings and features open."""
 
-    vocab_size: int = 32_000
-    embedding_size: int = setting(256, "width of subword embeddings")
-    hidden_size: int = setting(256, "width of each LSTM")
-    feature_size: int = setting(256, "width of the features after the LSTMs")
+    vocab_size: int = field(default=32_000, metadata={"at_least": 1})
+    embedding_size: int = setting(256, "width of subword embeddings", at_least=1)
+    hidden_size: int = setting(256, "width of each LSTM", at_least=1)
+    feature_size: int = setting(256, "width of the features after the LSTMs", at_least=1)
     # equations 1 and 2 are written with one direction
     bidirectional: bool = setting(False, "run the LSTMs in both directions")
-    dropout: float = setting(0.2, "dropout before linear layers")
-
-    def __post_init__(self) -> None:
-        require_positive(self, "vocab_size", "embedding_size", "hidden_size", "feature_size")
-        require_share(self, "dropout")
+    dropout: float = share_setting(0.2, "dropout before linear layers")
 
 
 @dataclass(frozen=True)
 class FitSettings(LoopSettings):
     """How a ranker is trained; each validation measures about `validation_articles` articles."""
 
-    steps: int = setting(20_000, "number of updates")
-    validate_every: int = setting(500, "validate and save a checkpoint every N updates")
-    learning_rate: float = setting(0.15, "learning rate of Adagrad")
-    initial_accumulator: float = setting(0.1, "initial accumulator of Adagrad")
-    max_title_tokens: int = setting(64, "maximum subwords read per title")
-    max_paragraph_tokens: int = setting(256, "maximum subwords read per paragraph")
-    validation_articles: int = setting(512, "articles per validation, in whole row groups")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_positive(
-            self, "learning_rate", "initial_accumulator", "max_title_tokens",
-            "max_paragraph_tokens", "validation_articles",
-        )  # fmt: skip
+    steps: int = setting(20_000, "number of updates", at_least=1)
+    validate_every: int = setting(500, "validate and save a checkpoint every N updates", at_least=1)
+    learning_rate: float = setting(0.15, "learning rate of Adagrad", above=0)
+    initial_accumulator: float = setting(0.1, "initial accumulator of Adagrad", above=0)
+    max_title_tokens: int = setting(64, "maximum subwords read per title", at_least=1)
+    max_paragraph_tokens: int = setting(256, "maximum subwords read per paragraph", at_least=1)
+    validation_articles: int = setting(
+        512, "articles per validation, in whole row groups", at_least=1
+    )
 
     @property
     def lengths(self) -> TokenLimits:

@@ -28,7 +28,6 @@ from wikisum.ranker.training.failures import (
     explain_out_of_memory,
     explain_runtime_error,
 )
-from wikisum.ranker.training.fields import flag
 from wikisum.ranker.training.flat_batch import TrainingBatch
 from wikisum.ranker.training.lengths import cached_lengths, fingerprint
 from wikisum.ranker.training.loader import Loader
@@ -333,8 +332,9 @@ class TrainingLoop(Generic[B]):
             for name, value in values.items():
                 old = before.get(group, {}).get(name, value)
                 if old != value and name not in self.may_change:
+                    flag = f"--{name.replace('_', '-')}"
                     raise ValueError(
-                        f"{self.run} was trained with {flag(name)} {old}, not {value}: "
+                        f"{self.run} was trained with {flag} {old}, not {value}: "
                         "use the same settings, or another --out"
                     )
 

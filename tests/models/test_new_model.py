@@ -20,7 +20,7 @@ from torch import nn
 
 from wikisum.models.network.packing import pad
 from wikisum.models.network.spec import Figure, Loss, ModelSpec, SummaryModel, TensorState
-from wikisum.ranker.training.fields import setting
+from wikisum.ranker.setting import setting
 from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
 from wikisum.models.sources import FLAT
 

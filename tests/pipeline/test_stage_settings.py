@@ -13,8 +13,8 @@ from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.remote.settings import RemoteSettings
 from wikisum.pipeline.rerank.settings import RankSettings
 from wikisum.pipeline.search.settings import SearchSettings
-from wikisum.pipeline.setting import fault_of
 from wikisum.pipeline.wanted.settings import WantedSettings
+from wikisum.ranker.setting import fault_of
 
 KINDS = [
     ArticleSettings, WantedSettings, LocateSettings, PageSettings, ExampleSettings, GraphSettings,

@@ -35,9 +35,10 @@ from wikisum.pipeline.reasons import without_status
 from wikisum.pipeline.remote.settings import RemoteSettings
 from wikisum.pipeline.report.report import READ
 from wikisum.pipeline.rerank.stage import RANK
-from wikisum.pipeline.setting import Checked, Settings, setting
+from wikisum.pipeline.setting import Settings
 from wikisum.pipeline.stages import STEPS, Step
 from wikisum.pipeline.validate.validate import validate
+from wikisum.ranker.setting import Checked, setting
 
 ROOT = Path(__file__).parents[2]
 PIPELINE, CRAWL = ROOT / "pipeline", ROOT / "crawl"

@@ -37,7 +37,7 @@ def test_positions_are_added_once_and_layers_follow_in_order(make_source):
 
 
 def test_a_model_needs_a_layer():
-    with pytest.raises(ValueError, match="--encoder-layers must be over 0"):
+    with pytest.raises(ValueError, match="--encoder-layers must be at least 1"):
         FlatSettings(encoder_layers=0)
 
 

@@ -91,7 +91,7 @@ def test_half_of_a_position_is_the_rank_of_the_paragraph(make_source):
         ({"graph": "citations"}, "--graph must be one of none, similarity, discourse"),
         ({"layers": ""}, "--layers may only contain L and G"),
         ({"layers": "LGX"}, "--layers may only contain L and G"),
-        ({"pooling_heads": 0}, "--pooling-heads must be over 0, not 0"),
+        ({"pooling_heads": 0}, "--pooling-heads must be at least 1, not 0"),
         ({"pooling_heads": 3}, "--width 4 does not divide into 3 pooling heads"),
         ({"graph": "similarity", "layers": "LL"}, "--graph similarity needs a global layer"),
         ({"graph": "similarity", "graph_head": 2}, "--graph-head 2: there are 2 heads"),

@@ -111,7 +111,7 @@ def test_the_share_is_the_ratio_of_90th_percentiles():
         ({"windows": "moving"}, "--windows must be one of none, static, dynamic"),
         ({"attention": "dot"}, "--attention must be one of bahdanau, luong"),
         ({"word_vectors": "a.vec"}, "--word-vectors needs --words"),
-        ({"window_k": -1.0}, "--window-k must not be negative"),
+        ({"window_k": -1.0}, "--window-k must be at least 0"),
     ],
 )
 def test_wrong_settings_are_named(changes, message):

@@ -36,7 +36,8 @@ def test_the_defaults_are_those_of_the_paper():
 def test_what_must_be_over_zero(name, least):
     assert getattr(DecodingSettings(**{name: least}), name) == least
     flag = "--" + name.replace("_", "-")
-    with pytest.raises(ValueError, match=f"^{flag} must be over 0, not 0$"):
+    bound = "at least 1" if least == 1 else "greater than 0"
+    with pytest.raises(ValueError, match=f"^{flag} must be {bound}, not 0$"):
         DecodingSettings(**{name: 0})
 
 
@@ -44,7 +45,7 @@ def test_what_must_be_over_zero(name, least):
 def test_what_must_not_be_negative(name, least):
     assert getattr(DecodingSettings(**{name: least}), name) == least
     flag = "--" + name.replace("_", "-")
-    with pytest.raises(ValueError, match=f"^{flag} must not be negative, not -1$"):
+    with pytest.raises(ValueError, match=f"^{flag} must be at least 0, not -1$"):
         DecodingSettings(**{name: -1})
 
 
@@ -63,7 +64,9 @@ def test_lengths_out_of_order_are_refused(least):
 
 @pytest.mark.parametrize("share", [0, -0.5, 1.01])
 def test_a_share_outside_its_range_is_refused(share):
-    with pytest.raises(ValueError, match=f"^--top-p must be over 0 and at most 1, not {share}$"):
+    with pytest.raises(
+        ValueError, match=f"^--top-p must be greater than 0 and at most 1, not {share}$"
+    ):
         DecodingSettings(top_p=share)
 
 
@@ -72,7 +75,7 @@ def test_a_share_may_be_as_small_as_it_likes():
 
 
 def test_an_unknown_penalty_is_refused_with_the_choices():
-    with pytest.raises(ValueError, match=r"^--penalty must be one of wu, average, none$"):
+    with pytest.raises(ValueError, match=r"^--penalty must be one of wu, average, none, not 'x'$"):
         DecodingSettings(penalty="x")
 
 

@@ -10,7 +10,7 @@ from wikisum.models.settings.run import (
     changed,
     with_target_length,
 )
-from wikisum.ranker.training.fields import setting
+from wikisum.ranker.setting import setting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +25,7 @@ class ModelSettings:
 
 
 RUN = RunSettings(ModelSettings())
+RATES = ("peak_learning_rate", "epsilon")
 OVER_ZERO = [
     (TrainSettings, name)
     for name in (
@@ -43,8 +44,9 @@ NOT_NEGATIVE = ["clip", "loader_workers", "seed", "patience"]
 @pytest.mark.parametrize(("kind", "name"), OVER_ZERO)
 def test_what_must_be_over_zero(kind, name):
     flag = "--" + name.replace("_", "-")
+    bound = "greater than 0" if name in RATES else "at least 1"
     for value in (0, -1):
-        with pytest.raises(ValueError, match=f"^{flag} must be over 0, not {value}$"):
+        with pytest.raises(ValueError, match=f"^{flag} must be {bound}, not {value}$"):
             kind(**{name: value})
     assert getattr(kind(**{name: 1}), name) == 1
 
@@ -53,7 +55,7 @@ def test_what_must_be_over_zero(kind, name):
 def test_what_must_not_be_negative(name):
     assert getattr(TrainSettings(**{name: 0}), name) == 0
     flag = "--" + name.replace("_", "-")
-    with pytest.raises(ValueError, match=f"^{flag} must not be negative, not -1$"):
+    with pytest.raises(ValueError, match=f"^{flag} must be at least 0, not -1$"):
         TrainSettings(**{name: -1})
 
 
@@ -79,7 +81,7 @@ def test_weight_decay_needs_adamw():
     assert TrainSettings(weight_decay=0.1, optimizer="adamw").weight_decay == 0.1
     with pytest.raises(ValueError, match=r"^--weight-decay needs --optimizer adamw$"):
         TrainSettings(weight_decay=0.1)
-    with pytest.raises(ValueError, match="--weight-decay must not be negative"):
+    with pytest.raises(ValueError, match="--weight-decay must be at least 0"):
         TrainSettings(weight_decay=-0.1, optimizer="adamw")
 
 

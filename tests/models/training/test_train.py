@@ -433,8 +433,8 @@ def free_port():
         (["--config", "nowhere.toml"], 2, "nowhere.toml"),
         (["--device", "tpu"], 2, "tpu"),
         (["--dropuot", "0.1"], 2, "--dropuot"),
-        (["--pooling-heads", "0"], 2, "--pooling-heads must be over 0, not 0"),
-        (["--pooling-heads", "-1"], 2, "--pooling-heads must be over 0, not -1"),
+        (["--pooling-heads", "0"], 2, "--pooling-heads must be at least 1, not 0"),
+        (["--pooling-heads", "-1"], 2, "--pooling-heads must be at least 1, not -1"),
         (["--pooling-heads", "5"], 2, "--width 96 does not divide into 5 pooling heads"),
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 
 from wikisum.pipeline.commands.command import Parser
 from wikisum.pipeline.commands.flags import add_settings, count, given, names, settings_of
-from wikisum.pipeline.setting import setting
+from wikisum.ranker.setting import setting
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.records import Dropped
-from wikisum.pipeline.setting import Checked, Settings, setting
+from wikisum.pipeline.setting import Settings
+from wikisum.ranker.setting import Checked, setting
 
 
 @pytest.mark.parametrize(

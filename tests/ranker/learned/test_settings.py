@@ -5,19 +5,21 @@ import pytest
 from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings, TokenLimits
 
 SETTINGS = (RankerSettings, FitSettings)
+RATES = [(FitSettings, "learning_rate"), (FitSettings, "initial_accumulator")]
 COUNTS = [
     (kind, f.name)
     for kind in SETTINGS
     for f in dataclasses.fields(kind)
     if f.type in (int, "int") and f.name not in ("seed", "patience", "loader_workers")
-] + [(FitSettings, "learning_rate"), (FitSettings, "initial_accumulator")]
+] + RATES
 
 
 @pytest.mark.parametrize(("kind", "name"), COUNTS)
 def test_a_count_must_be_positive_and_the_message_names_its_flag(kind, name):
     flag = "--" + name.replace("_", "-")
+    bound = "greater than 0" if (kind, name) in RATES else "at least 1"
     for value in (0, -1):
-        with pytest.raises(ValueError, match=f"^{flag} must be over 0, not {value}$"):
+        with pytest.raises(ValueError, match=f"^{flag} must be {bound}, not {value}$"):
             kind(**{name: value})
     assert getattr(kind(**{name: 1}), name) == 1
 
@@ -32,7 +34,7 @@ def test_dropout_outside_its_range_is_refused(value):
 def test_limits_themselves_are_allowed():
     assert RankerSettings(dropout=0).dropout == 0
     assert FitSettings(seed=0).seed == 0
-    with pytest.raises(ValueError, match=r"^--seed must not be negative, not -1$"):
+    with pytest.raises(ValueError, match=r"^--seed must be at least 0, not -1$"):
         FitSettings(seed=-1)
 
 

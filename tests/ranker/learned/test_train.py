@@ -194,7 +194,7 @@ def test_the_best_model_scores_as_it_did_in_training(data, whole_run):
     [
         (["--data", "nowhere"], 2, "there is no directory nowhere"),
         (["--preset", "huge"], 2, "--preset: invalid choice: 'huge'"),
-        (["--steps", 0], 2, "--steps must be over 0, not 0"),
+        (["--steps", 0], 2, "--steps must be at least 1, not 0"),
         (["--dropout", 1], 2, "--dropout must be at least 0 and below 1, not 1.0"),
         (["--device", "tpu"], 2, "device must be auto, cpu or cuda"),
         (["--learning-rate", 1e38], 1, "try a smaller --learning-rate"),
