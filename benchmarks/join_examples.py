@@ -61,7 +61,7 @@ def join(data: str, inputs: str, out: str) -> None:
         shards=shards,
     )
     with beam.Pipeline(runner="FnApiRunner") as pipeline:
-        construct(pipeline, Parts(out, f"{out}/parts"))
+        construct(pipeline, list(range(shards.part_count)), Parts(out, f"{out}/parts"))
 
 
 def made_examples(data: str) -> tuple[list[tuple[Article, list[WantedDocument]]], list]:

@@ -9,7 +9,7 @@ from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.estimate import add_estimate_flags, estimate
 from wikisum.pipeline.commands.extras import check_build
 from wikisum.pipeline.commands.flags import settings_of
-from wikisum.pipeline.commands.job import add_job_flags, check_out, open_job
+from wikisum.pipeline.commands.job import add_job_flags, add_verify, check_out, open_job
 from wikisum.pipeline.examples.settings import VocabSettings
 from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.remote.settings import RemoteSettings
@@ -30,10 +30,11 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     Beam, for example: -- --runner=DataflowRunner.
     """
     from wikisum.pipeline import build as flow
+    from wikisum.pipeline.engine.verify import verify
     from wikisum.pipeline.pages.crawl_files import crawl_files
     from wikisum.pipeline.remote.access import Access
     from wikisum.pipeline.report import summary
-    from wikisum.pipeline.stages import setting_kinds
+    from wikisum.pipeline.stages import setting_kinds, stages
 
     settings = flags.build_settings(args, *setting_kinds())
     remote = settings_of(args, RemoteSettings())
@@ -60,6 +61,8 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     vocab = flags.vocab_file(settings[VocabSettings].vocab)
     metadata = flags.metadata_folder(args.metadata)
     with open_job(args, beam_flags) as job:
+        if args.verify:
+            verify(job, stages())
         manifest = flow.build(
             job,
             settings,
@@ -89,6 +92,7 @@ def add_commands(commands: Commands) -> None:
         flags.add_retry_flag,
         add_estimate_flags,
         add_job_flags,
+        add_verify,
         late_flags=[flags.add_build_settings],
         examples=EXAMPLES,
     )

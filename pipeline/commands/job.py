@@ -21,6 +21,16 @@ def add_job_flags(parser: argparse.ArgumentParser) -> None:
     add_workers(parser)
 
 
+def add_verify(parser: argparse.ArgumentParser) -> None:
+    """Add `--verify`."""
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="compare the finished files with their recorded SHA-256 first, and make the damaged "
+        "ones again",
+    )
+
+
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """Add `--workers`."""
     parser.add_argument(

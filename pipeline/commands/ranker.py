@@ -6,7 +6,13 @@ from pathlib import Path
 
 from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.flags import add_settings, count, names, settings_of
-from wikisum.pipeline.commands.job import add_dataset, add_job_flags, dataset_of, open_job
+from wikisum.pipeline.commands.job import (
+    add_dataset,
+    add_job_flags,
+    add_verify,
+    dataset_of,
+    open_job,
+)
 from wikisum.pipeline.rerank.settings import RankSettings
 
 DEVICES = ("auto", "cpu", "cuda")
@@ -19,11 +25,14 @@ def rank(args: argparse.Namespace, beam_flags: list[str]) -> int:
     Graphs and subword ids follow the new order; vocabulary, report and card are copied. If a run
     is killed, run the same command to resume. Flags after -- are passed to Beam.
     """
-    from wikisum.pipeline.rerank.stage import rank_dataset
+    from wikisum.pipeline.engine.verify import verify
+    from wikisum.pipeline.rerank.stage import RANK, rank_dataset
 
     settings = settings_of(args, RankSettings(args.method or ""))
     data = dataset_of(args)
     with open_job(args, beam_flags) as job:
+        if args.verify:
+            verify(job, [RANK])
         manifest = rank_dataset(job, data, settings, args.model, args.device)
     counts = manifest["counts"]["rank"]
     kept, total = counts.get("paragraphs_out", 0), counts.get("paragraphs_in", 0)
@@ -102,5 +111,6 @@ def add_commands(commands: Commands) -> None:
         rank,
         add_rank_flags,
         add_job_flags,
+        add_verify,
         examples=["wikisum rank data --method lexrank --out ranked"],
     )

@@ -180,6 +180,13 @@ def list_folder(folder: str) -> list[str]:
     return sorted(e.path for e in os.scandir(folder) if e.is_file())
 
 
+def list_tree(folder: str) -> list[str]:
+    """The sorted paths of the files in a folder and in all folders below it."""
+    if is_remote(folder):
+        return sorted(m.path for m in _match(join(folder, "**")))
+    return sorted(join(parent, n) for parent, _, names in os.walk(folder) for n in names)
+
+
 def expand(patterns: list[str]) -> list[InputFile]:
     """The files that paths or globs match, sorted by name, each once.
 

@@ -108,6 +108,7 @@ class WriteParts(beam.PTransform):
     the indexes of the parts that were written out. `types` gives each name its class and order.
     `write(index, rows)` is called once for each of `indexes`, also for a part without records;
     `rows` has under each name the sorted records, as an iterator that unpacks them one by one.
+    Records of other parts, which an earlier run has written, are left out.
     """
 
     def __init__(
@@ -120,13 +121,22 @@ class WriteParts(beam.PTransform):
         parts: Parts,
     ) -> None:
         super().__init__()
-        self._types, self._stage, self._indexes = dict(types), stage, indexes
+        self._types, self._stage, self._indexes = dict(types), stage, frozenset(indexes)
         self._write, self._parts = write, parts
 
     def expand(self, records: Any) -> Any:
         pipeline = next(iter(records.values())).pipeline
-        every = pipeline | "Every part" >> beam.Create([(index, None) for index in self._indexes])
-        return {**records, _EVERY: every} | GroupPacked() | "Write" >> beam.Map(self._write_part)
+        every = pipeline | "Every part" >> beam.Create(
+            [(index, None) for index in sorted(self._indexes)]
+        )
+        pending = {
+            name: collection | f"Pending {name}" >> beam.Filter(self._is_pending)
+            for name, collection in records.items()
+        }
+        return {**pending, _EVERY: every} | GroupPacked() | "Write" >> beam.Map(self._write_part)
+
+    def _is_pending(self, element: tuple[int, Any]) -> bool:
+        return element[0] in self._indexes
 
     def _write_part(self, element: tuple[int, dict[str, list[bytes]]]) -> int:
         index, packed = element

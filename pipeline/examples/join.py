@@ -163,7 +163,7 @@ class JoinPages:
     settings: ExampleSettings
     shards: ExampleShards
 
-    def __call__(self, pipeline: beam.Pipeline, parts: Parts) -> None:
+    def __call__(self, pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
         outcomes = {
             "articles": pipeline | "Articles" >> ReadFiles(self.article_paths, read=read_articles),
             "wanted": pipeline | "Wanted" >> ReadFiles(self.wanted_paths, read=read_wanted),
@@ -174,7 +174,7 @@ class JoinPages:
         _ = {"outcomes": outcomes | "Parts" >> beam.WithKeys(self._part)} | WriteParts(
             {"outcomes": RowType(ExampleOutcome, lambda outcome: outcome.article)},
             stage=STAGE,
-            indexes=range(self.shards.part_count),
+            indexes=pending,
             write=self.write,
             parts=parts,
         )

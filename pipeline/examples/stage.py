@@ -131,7 +131,7 @@ def join_pages(
         settings=settings[ExampleSettings],
         shards=shards,
     )
-    result = run_stage(job, run, lambda pipeline, _, parts: construct(pipeline, parts))
+    result = run_stage(job, run, construct)
     if not result.counts.get("examples_out"):
         raise JobFailed(_why_no_example(job, wanted, result))
     return result

@@ -97,7 +97,7 @@ class LocatePages:
     result_paths: list[str]
     settings: LocateSettings
 
-    def __call__(self, pipeline: beam.Pipeline, parts: Parts) -> None:
+    def __call__(self, pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
         bucket_count = max(1, self.url_count // URLS_PER_BUCKET)
         chosen = {
             "urls": pipeline | "URLs" >> ReadFiles(self.key_paths, read=read_urls),
@@ -110,7 +110,7 @@ class LocatePages:
         } | WriteParts(
             {"captures": RowType(Capture, fetch_order), "dropped": RowType(Dropped, column_order)},
             stage=STAGE,
-            indexes=range(self.writer.part_count),
+            indexes=pending,
             write=self.write,
             parts=parts,
         )

@@ -124,5 +124,5 @@ def locate_pages(
         result_paths=[job.workspace.path(p) for p in results],
         settings=settings[LocateSettings],
     )
-    located = run_stage(job, run, lambda pipeline, _, parts: construct(pipeline, parts))
+    located = run_stage(job, run, construct)
     return [first, second, located]

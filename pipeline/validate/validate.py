@@ -1,6 +1,5 @@
 """A full check of a finished dataset: one line per fault, none if all is well."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, TextIO
@@ -12,6 +11,7 @@ from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.manifest import read_manifest
 from wikisum.pipeline.engine.progress import Ticker, watched
 from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.verify import sha256_of
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.examples.subwords import MODEL
 from wikisum.pipeline.records import SPLITS
@@ -22,7 +22,6 @@ from wikisum.pipeline.validate.rows import row_faults
 from wikisum.ranker.data.vocab import load_model
 
 MAX_FAULTS_PER_KIND = 20
-_BLOCK_BYTES = 1 << 20
 
 
 def validate(out: str, to: TextIO | None = None) -> Iterator[str]:
@@ -44,14 +43,14 @@ def _faults(workspace: Workspace, to: TextIO | None) -> Iterator[tuple[str, str]
     """(kind, line) of each fault. Rows are read only if all files are as they were written."""
     manifest = read_manifest(workspace)
     schema_by_folder = {output.folder: output.schema for _, output in tables()}
-    is_sound = True
+    is_sound, repair = True, _repair(manifest)
     size_bytes = sum(entry["bytes"] for entry in manifest["files"].values())
     with watched("hashes", "files", size_bytes, to) as ticker:
         for path, entry in manifest["files"].items():
             schema = schema_by_folder.get(path.rpartition("/")[0])
-            for fault in _file_faults(workspace.path(path), path, entry, schema, ticker):
+            for kind, line in _file_faults(workspace.path(path), path, entry, schema, ticker):
                 is_sound = False
-                yield fault
+                yield kind, f"{line} ({repair})" if kind in ("file", "hash") else line
             ticker.add(items=1)
     unknown = {
         files.join(folder, path.rpartition("/")[2])
@@ -65,6 +64,12 @@ def _faults(workspace: Workspace, to: TextIO | None) -> Iterator[tuple[str, str]
             yield "file", f"{path}: is missing"
     if is_sound:
         yield from _content_faults(workspace, manifest, to)
+
+
+def _repair(manifest: dict[str, Any]) -> str:
+    """How to make damaged files again."""
+    maker = next((m for m in ("rank", "import") if m in manifest["settings"]), "build")
+    return f"to repair it, run the same `wikisum {maker}` command with --verify"
 
 
 def _content_faults(
@@ -88,13 +93,8 @@ def _file_faults(
     if not files.exists(full):
         yield "file", f"{path}: is missing"
         return
-    digest = hashlib.sha256()
-    with files.open_input(full) as raw:
-        while block := raw.read(_BLOCK_BYTES):
-            digest.update(block)
-            ticker.add(work=len(block))
-    if digest.hexdigest() != entry["sha256"]:
-        yield "hash", f"{path}: its SHA-256 is {digest.hexdigest()}, not {entry['sha256']}"
+    if (found_hash := sha256_of(full, ticker)) != entry["sha256"]:
+        yield "hash", f"{path}: its SHA-256 is {found_hash}, not {entry['sha256']}"
         return
     if schema is None:
         return

@@ -77,7 +77,7 @@ def want_pages(
         source=cited_as,
         is_slice=bool(sliced["titles"] or sliced["limit"]),
     )
-    result = run_stage(job, run, lambda pipeline, _, parts: construct(pipeline, parts))
+    result = run_stage(job, run, construct)
     if bad := result.counts.get("dropped_record_bad_line"):
         lines = "line" if bad == 1 else "lines"
         job.note(f"{bad:,} malformed {lines} in the search results (see dropped/)")

@@ -142,7 +142,7 @@ class WantPages:
     source: str
     is_slice: bool
 
-    def __call__(self, pipeline: beam.Pipeline, parts: Parts) -> None:
+    def __call__(self, pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
         articles = pipeline | "Articles" >> ReadFiles(self.article_paths, read=read_articles)
         lines = pipeline | "Search results" >> ReadFiles(self.search_files, read=read_results)
         results, bad_lines = (
@@ -159,7 +159,7 @@ class WantPages:
         } | WriteParts(
             {"wanted": RowType(WantedUrl, column_order), "dropped": RowType(Dropped, column_order)},
             stage=STAGE,
-            indexes=range(self.writer.part_count),
+            indexes=pending,
             write=self.write,
             parts=parts,
         )

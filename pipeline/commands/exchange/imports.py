@@ -9,7 +9,7 @@ from wikisum.pipeline.commands import settings as flags
 from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.extras import check_build
 from wikisum.pipeline.commands.flags import add_settings, settings_of
-from wikisum.pipeline.commands.job import add_job_flags, check_out, open_job
+from wikisum.pipeline.commands.job import add_job_flags, add_verify, check_out, open_job
 from wikisum.pipeline.corpora.settings import ColumnSettings, CorpusSettings
 from wikisum.pipeline.examples.settings import (
     ANY_LANGUAGE,
@@ -66,7 +66,9 @@ def _import(
 
     from wikisum.pipeline import build as flow
     from wikisum.pipeline.corpora.read import check_files
+    from wikisum.pipeline.engine.verify import verify
     from wikisum.pipeline.report import summary
+    from wikisum.pipeline.stages import stages
 
     base = replace(CorpusSettings(), units=corpus.unit)
     own = settings_of(args, base)
@@ -80,6 +82,8 @@ def _import(
     check_build(needs_spacy=settings[GraphSettings].has("discourse"))
     vocab = flags.vocab_file(settings[VocabSettings].vocab)
     with open_job(args, beam_flags) as job:
+        if args.verify:
+            verify(job, stages())
         manifest = flow.import_corpus(
             job, corpus, own, settings, inputs=inputs, lists=lists, vocab=vocab, columns=columns
         )
@@ -134,6 +138,7 @@ def add_commands(commands: Commands) -> None:
         _add_example_flags,
         flags.settings_flags("subwords", VocabSettings),
         add_job_flags,
+        add_verify,
     )
     for name, text in CORPORA.items():
         example = f"wikisum import {name} FILE... --out {name}"

@@ -107,7 +107,7 @@ def test_shards_are_joined_to_shards(tmp_path):
     )
     parts = Parts(out, f"{out}/parts")
     with test_pipeline.TestPipeline() as pipeline:
-        join(pipeline, parts)
+        join(pipeline, list(range(shards.part_count)), parts)
     names = [f"train-0000{i}-of-00002" for i in (0, 1)]
     ids = [[row["id"] for row in read_rows(f"{out}/.work/joined/{n}.parquet")] for n in names]
     assert ids == [[ARTICLES[0].id, ARTICLES[2].id], [ARTICLES[1].id]]

@@ -106,7 +106,7 @@ def test_the_keys_of_all_shards_are_sorted_from_one_to_the_next(tmp_path):
     )
     parts = Parts(out, str(tmp_path / "parts"))
     with test_pipeline.TestPipeline() as pipeline:
-        want(pipeline, parts)
+        want(pipeline, list(range(7)), parts)
     paths = sorted((tmp_path / ".work" / "wanted").iterdir())
     keys = np.concatenate([block for path in paths for block in read_keys(str(path))])
     assert keys.tolist() == sorted(map(url_key, urls))
