@@ -41,6 +41,16 @@ def test_features_by_hand():
     )
 
 
+def test_places_around_the_densest_element_by_hand():
+    by_name = numbers(PAGE)  # the densest element is the article, blocks 1 to 3 of five
+    assert list(by_name["center0_inside"]) == [0, 1, 1, 1, 0]
+    assert list(by_name["center1_inside"]) == [1] * 5
+    expected = [-np.log(2), 0, 0, 0, np.log(2)]
+    assert list(by_name["center0_distance"]) == pytest.approx(expected)
+    assert list(by_name["center_place"]) == pytest.approx([0, 0.5 / 3, 1.5 / 3, 2.5 / 3, 0])
+    assert list(by_name["center_prose_share"]) == [1] * 5
+
+
 def test_every_feature_is_a_finite_number():
     for page in (
         PAGE,

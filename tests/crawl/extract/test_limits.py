@@ -16,6 +16,7 @@ from wikisum.crawl.extract.limits import MAX_PAGE_BYTES, check_markup, check_siz
         ("<p>" + "".join(f"<b id={i}>" for i in range(400)) + "</p>x" * 2_000, "too_many_copies"),
         ("<p>" + "".join(f"<FONT id={i}>" for i in range(700)) + "</p>x" * 800, "too_many_copies"),
         ("<p>" + "".join(f"<u id='>{i}'>" for i in range(700)) + "</p>x" * 800, "too_many_copies"),
+        ("<b>" * 3 + "<i>" * 3 + "<br>" * 90_000, "too_many_copies"),
         ("<p " + " ".join(f"a{i}=1" for i in range(60_000)) + ">", "too_many_attributes"),
         ("<p " + " ".join(f"a{i}" for i in range(60_000)), "too_many_attributes"),
         ("<p " + " ".join(f"a{i}='<'" for i in range(60_000)), "too_many_attributes"),
@@ -41,6 +42,7 @@ def test_endless_markup_is_refused(html, reason):
         "<div>x</DIV>" * 45_000,
         "<p>a <b>b</b> <i class=x></i> <strong>c</strong></p>" * 5_000,
         "<p><font size='2'>a <b>b</p>" * 5_000,
+        "<b>" * 5 + "<br>" * 90_000,  # at most three of the same are copied
         "<p><b id=1><b id=2><b id=3>x</b></b></b></p>" * 5_000,
         "<img src='data:image/png;base64," + "A" * 1_000_000 + "'>",
         "<p title='" + "word " * 100_000 + "'>",

@@ -24,6 +24,7 @@ class Counted:
         self.bytes = self.reads = 0
 
     def __call__(self, offset: int, length: int) -> bytes:
+        assert offset < len(self.data), "a server refuses a range beyond the end"
         self.reads += 1
         data = self.data[offset : offset + length]
         self.bytes += len(data)

@@ -70,6 +70,13 @@ def test_a_capture_says_what_the_record_says():
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["WARC_Payload_Digest", "WARC_Block_Digest"])
+def test_the_digest_of_extracted_text_may_be_that_of_its_block(name):
+    record = warc_record("http://x.example/", b"Text.", "conversion", **{name: "sha1:ABC"})
+    (item,) = read(record)
+    assert item.digest == "sha1:ABC"
+
+
 @pytest.mark.parametrize("pack", [PACKS["plain"], gzipped, PACKS["gzip in one"]])
 def test_arc_files_are_read(pack):
     head = b"1 0 Somebody\nURL IP-address Archive-date Content-type Archive-length\n\n"

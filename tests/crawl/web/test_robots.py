@@ -34,6 +34,10 @@ def test_without_one_that_for_all_counts():
     assert robots.delay_seconds == 3
 
 
+def test_rules_without_a_delay_ask_for_no_pause():
+    assert robots_of(200, b"User-agent: *\nDisallow: /private\n").delay_seconds == 0
+
+
 @pytest.mark.parametrize("status", [301, 400, 401, 403, 404, 410, 451])
 def test_a_site_without_the_file_allows_all(status):
     assert robots_of(status, b"User-agent: *\nDisallow: /").allows("http://example.org/")

@@ -40,6 +40,7 @@ from wikisum.crawl.wikipedia.expand import (
         ("x<onlyinclude>y</onlyinclude>z", "{{T}}", "y"),
         ("{{t}}", "{{t}}", ""),
         ("{{other|{{{1}}}}}", "{{t|x}}", "{{other|x}}"),
+        ("x", "[[a|b]] {{t}}", "[[a|b]] x"),
         ("{{{1", "{{t}}", "{{{1"),
         ("ship", "{{Template:T}} and {{subst:t}}", "ship and ship"),
     ],

@@ -11,6 +11,7 @@ from wikisum.crawl.wikipedia.mend import clean, is_hatnote
     [
         ("A ( ; ) b , c ( , d)", "A b, c (d)"),
         ("Foo (, from Spanish) is", "Foo (from Spanish) is"),
+        ("Foo ( also, born 1950) is", "Foo (born 1950) is"),
         ("Kabul (Dari:, Pashto: x) is", "Kabul (Pashto: x) is"),
         ("Azerbaijan (Azərbaycan ) is", "Azerbaijan (Azərbaycan) is"),
         ("Asphalt (occasionally ), also", "Asphalt, also"),

@@ -1,8 +1,9 @@
+import mwparserfromhell
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wikisum.crawl.wikipedia.reader import parse_plain
+from wikisum.crawl.wikipedia.reader import parse_plain, stands_in_sentence
 from wikisum.crawl.wikipedia.site import site_of
 from wikisum.crawl.wikipedia.wikitext import is_pathological
 
@@ -21,6 +22,7 @@ def lead(text: str, **more) -> str:
         ("''Titanic'''s crew", "Titanic's crew"),
         ("''[[RMS Titanic|Titanic]]''&#39;s crew", "Titanic's crew"),
         ("L{{'}}'''Autriche''' est", "L'Autriche est"),
+        ("Caf&eacute; &amp; bar", "Café & bar"),
         ("L''''Autriche''' est", "L'Autriche est"),
         ("<nowiki>''</nowiki>kept", "''kept"),
         # leftovers of parentheses and labels
@@ -65,6 +67,27 @@ def test_unknown_templates_in_sentences_are_guessed_and_counted():
     )
     assert plain.sections[0][2] == "The short word and a link, ends."
     assert plain.unknown == {"frob": 2, "gone": 1, "frobref": 1}
+
+
+@pytest.mark.parametrize(
+    ("markup", "is_prose"),
+    [
+        ("{{x}}", False),
+        ("A word {{x}}", True),
+        ("A word\n{{x}}", False),
+        ("[[France]]{{x}}", True),
+        ("[http://a.example/ France]{{x}}", True),
+        ("<!-- note -->{{x}}", False),
+        ("{{x}} and more", True),
+        ("{{x}}, and more", True),
+        ("{{x}}More", False),
+        ("{{x}} .", False),
+    ],
+)
+def test_prose_beside_a_template(markup, is_prose):
+    siblings = mwparserfromhell.parse(markup).nodes
+    index = next(i for i, node in enumerate(siblings) if str(node) == "{{x}}")
+    assert stands_in_sentence(siblings, index) == is_prose
 
 
 def test_templates_of_the_dump_are_expanded():

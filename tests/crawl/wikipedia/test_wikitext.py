@@ -6,7 +6,13 @@ from wikisum.crawl.errors import BadArticle
 from wikisum.crawl.wikipedia.dump import Page, open_dump, read_pages
 from wikisum.crawl.wikipedia.mend import clean
 from wikisum.crawl.wikipedia.strip import strip_plain
-from wikisum.crawl.wikipedia.wikitext import is_pathological, parse_article
+from wikisum.crawl.wikipedia.wikitext import (
+    MAX_DEPTH,
+    MAX_PARSED_CHARS,
+    MAX_UNBALANCED,
+    is_pathological,
+    parse_article,
+)
 
 MARKUP = """{{Infobox x|name=A<ref>{{cite web|url=http://info.example/}}</ref>}}
 {{About|the bridge}}
@@ -84,6 +90,24 @@ def test_broken_pages_fall_back_to_plain_stripping(tail):
     article = parse_article("A", "The '''lead''' of [[it|this]] page. " + tail)
     assert article.fallback
     assert article.lead.startswith("The lead of this page.")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("x" * MAX_PARSED_CHARS, "x"),
+        ("{{" * MAX_DEPTH + "}}" * MAX_DEPTH, "{{" * (MAX_DEPTH + 1) + "}}" * (MAX_DEPTH + 1)),
+        ("}}" * MAX_UNBALANCED, "]]"),
+        ("{{" * (MAX_DEPTH - 10) + "[[" * (MAX_UNBALANCED - MAX_DEPTH + 10), "{|"),
+    ],
+)
+def test_markup_at_a_limit_is_parsed_and_markup_beyond_it_is_not(first, second):
+    assert not is_pathological(first)
+    assert is_pathological(first + second)
+
+
+def test_balanced_markup_is_parsed_however_long_it_is():
+    assert not is_pathological("{{a}} [[b]] {|\n|} <i>c</i> <br> " * 1000)
 
 
 def test_plain_stripping_reads_sections_and_references():
