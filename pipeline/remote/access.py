@@ -16,7 +16,6 @@ from ipaddress import ip_address
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from wikisum import __version__
 from wikisum.crawl.errors import BadAnswer
 from wikisum.crawl.web.pauses import pause_seconds
 from wikisum.pipeline.engine import files
@@ -24,7 +23,7 @@ from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.remote.budget import Budget
 from wikisum.pipeline.remote.ranges import RangeClient
 from wikisum.pipeline.remote.roots import Roots
-from wikisum.pipeline.remote.settings import RemoteSettings
+from wikisum.pipeline.remote.settings import RemoteSettings, user_agent
 
 POLITE_RATE = 2.0  # requests per second to servers of others
 LONGEST_WAIT_SECONDS = 900.0  # a server that asks for a longer wait is given up in this run
@@ -206,9 +205,7 @@ class Access:
 
 @lru_cache(maxsize=2)
 def _client(settings: RemoteSettings, connections: int) -> RangeClient:
-    contact = f" (+{settings.contact})" if settings.contact else ""
-    agent = f"wikisum/{__version__}{contact}"
-    return RangeClient(agent, connections, settings.timeout_seconds)
+    return RangeClient(user_agent(settings.contact), connections, settings.timeout_seconds)
 
 
 @lru_cache(maxsize=2)

@@ -1,6 +1,9 @@
+from types import SimpleNamespace
+
 import pytest
 
-from wikisum.pipeline.engine.files import AtomicFile, expand
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.files import AtomicFile, expand, whole_path
 
 
 def test_a_file_has_its_name_only_when_whole(tmp_path):
@@ -24,3 +27,19 @@ def test_inputs_are_named_by_what_their_paths_do_not_share(tmp_path):
         expand([f"{tmp_path}/nothing*"])
     with pytest.raises(IsADirectoryError):
         expand([str(tmp_path)])
+
+
+def test_whole_paths_begin_at_the_root_or_at_a_store(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert whole_path("a.xml") == str(tmp_path / "a.xml")
+    assert whole_path("s3://bucket/a.xml") == "s3://bucket/a.xml"
+
+
+@pytest.mark.parametrize("names", [[], ["s3://b/x/1", "s3://b/x/y/2"]])
+def test_a_folder_on_a_store_is_deleted_with_its_files(names, monkeypatch):
+    matches = {"s3://b/x/**": [SimpleNamespace(path=name) for name in names]}
+    deleted = []
+    monkeypatch.setattr(files, "_match", matches.__getitem__)
+    monkeypatch.setattr(files.FileSystems, "delete", deleted.append)
+    files.delete_folder("s3://b/x")
+    assert deleted == ([names] if names else [])  # a store refuses an empty list

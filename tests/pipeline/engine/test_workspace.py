@@ -8,6 +8,7 @@ from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import AtomicFile
 from wikisum.pipeline.engine.shards import ShardFile
 from wikisum.pipeline.engine.workspace import MANIFEST, PartResult, StageResult, Workspace
+from wikisum.pipeline.errors import JobFailed
 
 
 def write(out: str, path: str, data: bytes) -> ShardFile:
@@ -38,6 +39,20 @@ def parts_of(out: str, count: int) -> tuple[Workspace, list[ShardFile]]:
         parts.record(index, PartResult(own, {"pages": index}))
         made += own
     return workspace, made
+
+
+def test_a_folder_here_has_one_writer_and_a_store_no_lock(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Workspace("s3://bucket/out").locked(), Workspace("s3://bucket/out").locked():
+        assert list(tmp_path.iterdir()) == []
+    with (
+        Workspace("out").locked(),
+        pytest.raises(JobFailed, match="another run is writing to out"),
+        Workspace("out").locked(),
+    ):
+        pass
+    with Workspace("out").locked():
+        assert (tmp_path / "out").is_dir()
 
 
 def test_parts_without_their_files_are_not_done(out):

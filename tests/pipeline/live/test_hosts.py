@@ -163,6 +163,22 @@ def test_robots_of_the_site_that_is_redirected_to_count(site, monkeypatch):
     assert "/x" not in here.server.paths
 
 
+def test_the_rules_of_the_sites_asked_last_are_remembered(site, monkeypatch):
+    monkeypatch.setattr(web_hosts, "MAX_RULES", 2)
+    here = site(robots(""))
+    here.names = Names(**{f"{name}_example": [[PUBLIC]] for name in ("a", "b", "c")})
+
+    async def ask(order: str) -> None:
+        client = WebClient(here.settings, here.names)
+        hosts = Hosts(client, here.settings)
+        for name in order:
+            await hosts.follow(target_of(f"http://{name}.example/{name}"))
+        await client.aclose()
+
+    asyncio.run(ask("abacab"))  # b is forgotten for c, then c for b
+    assert here.server.paths.count("/robots.txt") == 4
+
+
 def test_a_host_is_asked_one_page_at_a_time_with_pauses(site):
     times: list[tuple[str, float]] = []
     busy = 0

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests.pipeline.live.test_archive import exchange, outcome
+from wikisum.pipeline.engine import progress
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.live.fetcher import PageResult
 from wikisum.pipeline.live.segments import Segments, finished_files, read_logs, recover
@@ -38,6 +39,15 @@ def test_pages_go_to_one_segment_until_it_is_full(tmp_path):
     assert logged(tmp_path / "each") == [
         (url, f"live-{number:05d}.warc.gz") for number, url in enumerate(URLS)
     ]
+
+
+def test_each_page_counts_once_in_the_progress(tmp_path):
+    ticker = Ticker(str(tmp_path))
+    segments = Segments(str(tmp_path), 0, LiveSettings(contact="me@example.org"), ticker)
+    for url in URLS:
+        segments.write(fetched(url))
+    segments.close()
+    assert progress._sums(str(tmp_path)) == (3, 3)
 
 
 def test_without_pages_nothing_is_written(tmp_path):

@@ -2,10 +2,18 @@ import pytest
 
 from tests.pipeline.locate.test_best_capture import URL, entry
 from wikisum.crawl.index.cdx import Entry
+from wikisum.pipeline.engine import progress
+from wikisum.pipeline.engine.part_writer import StageWriter
+from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.locate import look_up
 from wikisum.pipeline.locate.best_capture import LookupResult
-from wikisum.pipeline.locate.keys import Lookup
-from wikisum.pipeline.locate.look_up import redirect_of, results_of
-from wikisum.pipeline.locate.reader import Answer
+from wikisum.pipeline.locate.keys import Lookup, Lookups
+from wikisum.pipeline.locate.look_up import LookUp, read_results, redirect_of, results_of
+from wikisum.pipeline.locate.reader import Answer, IndexSlice
+from wikisum.pipeline.locate.settings import LocateSettings
+from wikisum.pipeline.locate.stage import LOOK_UP
+from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.remote.settings import RemoteSettings
 
 LOOKUP = Lookup("example,a)/page", URL, URL)
 
@@ -49,3 +57,23 @@ def test_where_a_redirect_leads(redirect, target):
 def test_a_page_that_is_there_is_not_followed():
     moved = entry(status=301, redirect="/Other", timestamp="20250101000000")
     assert redirect_of(LOOKUP, Answer([LOOKUP], [moved, entry()], []), None) is None
+
+
+@pytest.mark.parametrize(("hops", "redirect_count"), [(0, 1), (1, 0)])
+def test_a_slice_gives_results_redirects_and_progress(tmp_path, monkeypatch, hops, redirect_count):
+    """Two URLs that lead to one page, and a page that is a redirect, which is followed once."""
+    moved = Answer([LOOKUP], [entry(status=301, redirect="/Other")], [])
+    answers = [Answer([LOOKUP, LOOKUP], [entry()], []), moved]
+    monkeypatch.setitem(look_up.ANSWERS, "zipnum", lambda task, reader: iter(answers))
+    ticker = Ticker(str(tmp_path))
+    access = Access(RemoteSettings(roots=(str(tmp_path),)), None, 1)
+    do = LookUp(
+        StageWriter(str(tmp_path), LOOK_UP, 1, {}, ticker),
+        hops, LocateSettings(("A",), index="zipnum"), access, (Lookups((), 0),), None,
+    )  # fmt: skip
+    made = {str(f.path).split("/")[1]: f for f in do(0, IndexSlice(0, "A", 0, 1)).files}
+    ticker.flush()
+    assert progress._sums(str(tmp_path)) == (3, 3)
+    assert made["redirects"].rows == redirect_count
+    results = read_results(str(tmp_path / made["lookup-results"].path))
+    assert [row.reason for row in results] == [None, None, "http_status_301"]

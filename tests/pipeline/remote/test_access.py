@@ -203,6 +203,11 @@ def test_workers_share_the_connections():
     assert Access(RemoteSettings(connections=4), None, 8).connections == 1
 
 
+def test_requests_name_the_contact():
+    client = Access(RemoteSettings(contact="you@host.example"), None, 1).remote()._client
+    assert client._pool.headers["User-Agent"].endswith(" (+you@host.example)")
+
+
 def test_a_budget_spaces_requests():
     clock = Clock()
     budget = Budget(None, 2.0, clock, clock.sleep)

@@ -74,6 +74,7 @@ def test_files_are_merged_into_the_best_of_each_query(paths, best):
     assert rows_of(merged(paths, SETTINGS)) == best
     assert len(list(merged(paths, SETTINGS))) > 3  # some queries at a time
     assert rows_of(merged(paths, SETTINGS, 7, 31)) == [r for r in best if 7 <= r[0] <= 31]
+    assert rows_of(merged(paths, SETTINGS, 40, 59)) == [r for r in best if r[0] >= 40] != []
     assert rows_of(merged(paths, SETTINGS, 99, 200)) == []
     assert rows_of(merged([], SETTINGS)) == []
 
