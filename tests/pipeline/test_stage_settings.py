@@ -2,6 +2,7 @@ from dataclasses import fields
 
 import pytest
 
+from tests.golden_settings import stage_settings, stored
 from wikisum.crawl.html import EXTRACTORS
 from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.corpora.settings import ColumnSettings, CorpusSettings
@@ -32,6 +33,17 @@ def test_defaults_are_within_their_bounds(kind):
     for field in fields(kind):
         if field.name != "method":
             assert fault_of(field, field.default) is None
+
+
+def test_defaults_and_bounds_are_those_that_users_know():
+    assert stage_settings(KINDS) == stored("stages")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_settings_cannot_be_changed(kind):
+    settings = kind("lexrank") if kind is RankSettings else kind()
+    with pytest.raises(AttributeError):
+        setattr(settings, fields(kind)[0].name, None)
 
 
 @pytest.mark.parametrize("kind", KINDS)

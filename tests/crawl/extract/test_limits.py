@@ -43,6 +43,7 @@ def test_endless_markup_is_refused(html, reason):
         "<p>a <b>b</b> <i class=x></i> <strong>c</strong></p>" * 5_000,
         "<p><font size='2'>a <b>b</p>" * 5_000,
         "<b>" * 5 + "<br>" * 90_000,  # at most three of the same are copied
+        "<b><b><b>x</b></b></b><br>" * 10_000,
         "<p><b id=1><b id=2><b id=3>x</b></b></b></p>" * 5_000,
         "<img src='data:image/png;base64," + "A" * 1_000_000 + "'>",
         "<p title='" + "word " * 100_000 + "'>",

@@ -45,6 +45,20 @@ def test_small_page_is_kept_but_for_its_furniture():
     assert fast_text(html.encode())[1] == ["T", "One x.", "a"]
 
 
+@pytest.mark.parametrize(
+    ("count", "is_kept"),
+    [
+        (1, [True, True, True]),  # a tiny page: everything
+        (4, [True, True, False]),  # a small one: but for links
+    ],
+)
+def test_links_on_small_pages(count, is_kept):
+    prose = f"<p>{SENTENCE * count}"
+    page = read_blocks(f"{prose}<p>Half a <a>link</a>.<p><a>Only a link</a>".encode())
+    none = default_model()._replace(threshold=np.inf)
+    assert main_blocks(page, none) == is_kept
+
+
 def test_page_without_text():
     assert fast_text(b"") == ("", [])
     assert fast_text(b"<script>x</script>") == ("", [])

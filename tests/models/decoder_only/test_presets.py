@@ -2,7 +2,13 @@
 
 import pytest
 
+from tests.golden_settings import model_settings, stored
 from wikisum.models.decoder_only.presets import PRESETS
+from wikisum.models.table import spec_named
+
+
+def test_presets_have_the_settings_that_were_published():
+    assert model_settings(spec_named("decoder-only")) == stored("decoder-only")
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,14 @@ import pytest
 import torch
 from torch import nn
 
+from tests.golden_settings import model_settings, stored
 from wikisum.models.network.flat_transformer import SPEC, FlatEncoder, FlatSettings
 
 SHAPE = FlatSettings(vocab_size=50, width=4, heads=2, feedforward=8, encoder_layers=3, dropout=0.0)
+
+
+def test_presets_have_the_settings_that_were_published():
+    assert model_settings(SPEC) == stored("ft")
 
 
 class Recorder(nn.Module):

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from tests.golden_settings import model_settings, stored
 from tests.models.network import literal
 from wikisum.models.network.hierarchical_transformer import (
     SPEC,
@@ -16,6 +17,10 @@ from wikisum.models.network.hierarchical_transformer import (
 )
 
 SHAPE = HierarchicalSettings(width=4, heads=2, feedforward=8, layers="LG", dropout=0.0)
+
+
+def test_presets_have_the_settings_that_were_published():
+    assert model_settings(SPEC) == stored("ht")
 
 
 @torch.no_grad()

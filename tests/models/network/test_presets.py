@@ -1,5 +1,13 @@
+import pytest
+
+from tests.golden_settings import model_settings, stored
 from wikisum.models.network.presets import TINY_DECODING, TINY_SHAPE, TINY_SOURCE, TINY_TRAIN
-from wikisum.models.table import preset
+from wikisum.models.table import MODELS, preset, spec_named
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_presets_have_the_settings_that_were_published(name):
+    assert model_settings(spec_named(name)) == stored(name)
 
 
 def test_the_small_presets_share_their_training():

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import torch
 
+from tests.golden_settings import model_settings, stored
 from wikisum.models.bench import parameter_count
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.pointer.shifts import SHIFT
+from wikisum.models.pointer.spec import SPEC
 from wikisum.models.settings.run import SourceSettings
 from wikisum.models.table import build, preset
 from wikisum.models.training.train import Trainer
@@ -18,6 +20,10 @@ from wikisum.ranker.data.vocab import load_model
 def parameters(name):
     with torch.device("meta"):
         return parameter_count(build(preset(name).model))
+
+
+def test_presets_have_the_settings_that_were_published():
+    assert model_settings(SPEC) == stored("pointer")
 
 
 def test_see_et_al_count_the_same_parameters():

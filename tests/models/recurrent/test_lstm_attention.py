@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from tests.golden_settings import model_settings, stored
 from wikisum.models.network.packing import pack
-from wikisum.models.recurrent.lstm_attention import LstmAttention, LstmSettings
+from wikisum.models.recurrent.lstm_attention import SPEC, LstmAttention, LstmSettings
 
 sys.path.insert(0, str(Path(__file__).parent))
 import literal_lstm as literal
@@ -21,6 +22,10 @@ FORMS = {
     "three layers": {"layers": 3, "bidirectional": True},
 }
 LENGTHS = 5, 1, 9
+
+
+def test_presets_have_the_settings_that_were_published():
+    assert model_settings(SPEC) == stored("lstm")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@ import dataclasses
 
 import pytest
 
+from tests.golden_settings import ranker_settings, stored
 from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings, TokenLimits
 
 SETTINGS = (RankerSettings, FitSettings)
@@ -22,6 +23,10 @@ def test_a_count_must_be_positive_and_the_message_names_its_flag(kind, name):
         with pytest.raises(ValueError, match=f"^{flag} must be {bound}, not {value}$"):
             kind(**{name: value})
     assert getattr(kind(**{name: 1}), name) == 1
+
+
+def test_presets_have_the_settings_that_were_published():
+    assert ranker_settings() == stored("ranker")
 
 
 @pytest.mark.parametrize("value", [-0.1, 1, 1.5])

@@ -1,0 +1,82 @@
+"""The defaults and presets that users rely on, in one file: tests/golden/settings.json.
+
+A default decides the bytes of a dataset, and a preset stands for the model of a paper, so a change
+of either must be meant. To accept one, run
+
+    python -m tests.golden_settings
+
+and name it in the changelog.
+"""
+
+import dataclasses
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from wikisum.models.network.spec import ModelSpec
+from wikisum.models.settings.run import RunSettings
+from wikisum.pipeline.setting import Checked
+from wikisum.ranker.learned.settings import PRESETS
+
+FILE = Path(__file__).parent / "golden" / "settings.json"
+BOUNDS = ("at_least", "above", "at_most")
+
+
+def stage_settings(kinds: Iterable[type[Checked]]) -> dict[str, Any]:
+    """Return the default and the bounds of each setting of stages, by class and field."""
+    return {
+        kind.__name__: {
+            field.name: _plain([field.default, *(field.metadata.get(name) for name in BOUNDS)])
+            for field in dataclasses.fields(kind)  # type: ignore[arg-type]
+            if field.default is not dataclasses.MISSING
+        }
+        for kind in kinds
+    }
+
+
+def model_settings(spec: ModelSpec) -> dict[str, Any]:
+    """Return the default settings of a model, and what each preset changes of them."""
+    default = _values(RunSettings(spec.settings()))
+    presets = {
+        name: {key: value for key, value in _values(run).items() if value != default[key]}
+        for name, run in spec.presets.items()
+    }
+    return {"default": default, **presets}
+
+
+def ranker_settings() -> dict[str, Any]:
+    """Return the presets of the ranker."""
+    return {
+        name: _plain([dataclasses.asdict(one) for one in preset])
+        for name, preset in PRESETS.items()
+    }
+
+
+def stored(name: str) -> Any:
+    """Return what the file has of `stages`, of `ranker` or of a model."""
+    return json.loads(FILE.read_text())[name]
+
+
+def _values(run: RunSettings) -> dict[str, Any]:
+    groups: dict[str, dict[str, Any]] = _plain(dataclasses.asdict(run))
+    return {f"{group}.{name}": v for group, values in groups.items() for name, v in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    return json.loads(json.dumps(value, default=sorted))
+
+
+if __name__ == "__main__":
+    from tests.pipeline.test_stage_settings import KINDS
+    from wikisum.models.table import specs
+
+    found = {"stages": stage_settings(KINDS), "ranker": ranker_settings()}
+    found |= {spec.name: model_settings(spec) for spec in specs()}
+    lines = [
+        f'"{name}": {{\n'
+        + ",\n".join(f'  "{key}": {json.dumps(values)}' for key, values in one.items())
+        + "\n}"
+        for name, one in found.items()
+    ]
+    FILE.write_text("{" + ",\n".join(lines) + "}\n")
