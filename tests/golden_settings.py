@@ -20,11 +20,11 @@ from wikisum.pipeline.setting import Checked
 from wikisum.ranker.learned.settings import PRESETS
 
 FILE = Path(__file__).parent / "golden" / "settings.json"
-BOUNDS = ("at_least", "above", "at_most")
+BOUNDS = ("at_least", "above", "at_most", "is_recorded", "is_later")
 
 
 def stage_settings(kinds: Iterable[type[Checked]]) -> dict[str, Any]:
-    """Return the default and the bounds of each setting of stages, by class and field."""
+    """Return default and bounds of each setting of stages, and whether shards record it."""
     return {
         kind.__name__: {
             field.name: _plain([field.default, *(field.metadata.get(name) for name in BOUNDS)])

@@ -78,6 +78,8 @@ def test_unknown_templates_in_sentences_are_guessed_and_counted():
         ("[[France]]{{x}}", True),
         ("[http://a.example/ France]{{x}}", True),
         ("<!-- note -->{{x}}", False),
+        ("[[France]] {{x}}", True),
+        ("[[France]]\n{{x}}", False),
         ("{{x}} and more", True),
         ("{{x}}, and more", True),
         ("{{x}}More", False),
@@ -107,6 +109,22 @@ def test_references_in_parameters_are_cited_once():
     markup = "{{nowrap|a<ref>http://a.example/</ref>}} b"
     plain = parse_plain(markup, templates={"Nowrap": "<b>{{{1}}}</b>"})
     assert (plain.sections[0][2], plain.cited) == ("a b", ["http://a.example/"])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "cited"),
+    [
+        ("url=http://a.example/|chapter-url=http://b.example/", ["http://a.example/"]),
+        ("chapter-url=http://b.example/|archive-url=http://c.example/", ["http://b.example/"]),
+        ("archive-url=http://c.example/", ["http://c.example/"]),
+        ("url=http://a.example/?x=1&amp;y=2 (page 3)", ["http://a.example/?x=1&y=2"]),
+        ("url=ftp://a.example/", ["ftp://a.example/"]),
+        ("url=not an address", []),
+        ("url=", []),
+    ],
+)
+def test_the_page_that_a_template_cites(parameters, cited):
+    assert parse_plain(f"a<ref>{{{{cite web|{parameters}}}}}</ref>").cited == cited
 
 
 def test_categories_of_any_wiki():

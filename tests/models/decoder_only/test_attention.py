@@ -50,17 +50,24 @@ def test_what_each_token_sees(name):
     torch.testing.assert_close(found[:, 0], torch.tensor(expected))
 
 
+@pytest.mark.parametrize("size", [1, 4, 5])
 @pytest.mark.parametrize("name", FOUND)
 @torch.no_grad()
-def test_steps_with_a_cache_find_the_same(name):
+def test_steps_with_a_cache_find_the_same(name, size):
+    """The prompt ends with a block, or within one."""
     kind, changes, expected = FOUND[name]
     layer = averaging(kind, **changes)
-    prompt = Layout([4], torch.device("cpu"))
-    cache = layer.start(X_NW[:4], prompt, 1, 3)
-    for step in range(3):
-        position_B = torch.tensor([4 + step])
-        found = layer.step(X_NW[4 + step].view(1, 1, 2), cache, position_B, step)
-        assert found[0, 0, 0].item() == pytest.approx(expected[4 + step])
+    cache = layer.start(X_NW[:size], Layout([size], torch.device("cpu")), 1, 7 - size)
+    for step, position in enumerate(range(size, 7)):
+        x_BKW = X_NW[position].view(1, 1, 2)
+        found = layer.step(x_BKW, cache, torch.tensor([position]), step)
+        assert found[0, 0, 0].item() == pytest.approx(expected[position])
+
+
+@torch.no_grad()
+def test_weights_of_full_attention():
+    weights_QT = averaging(FullAttention).weights_from(X_NW[:4], 2)
+    torch.testing.assert_close(weights_QT, torch.tensor([[1 / 3] * 3 + [0], [0.25] * 4]))
 
 
 @torch.no_grad()

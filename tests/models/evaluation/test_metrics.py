@@ -38,6 +38,14 @@ def test_every_column_has_its_parts():
     assert len({metric.label for metric in COLUMNS}) == len(COLUMNS)
 
 
+def test_shares_are_shown_in_percent_and_counts_as_they_are():
+    counts = {"words", "sections", "subwords", "length_ratio", "density"}
+    as_they_are = {"perplexity", "log_perplexity"} | counts
+    assert {m.key: m.scale for m in COLUMNS} == {
+        m.key: 1 if m.key in as_they_are else 100 for m in COLUMNS
+    }
+
+
 def test_attention_is_compared_with_the_similarity_of_the_lead():
     texts = ["An iron bridge of 1881.", "Trains were late in winter.", "Nothing."]
     read = tuple(ReadParagraph(text, None, a) for text, a in zip(texts, (0.5, 0.5, 0), strict=True))

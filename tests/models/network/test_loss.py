@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional as F
 
 from wikisum.models.network import loss as loss_module
-from wikisum.models.network.loss import cross_entropy
+from wikisum.models.network.loss import cross_entropy, label_log_probabilities
 
 
 @pytest.fixture
@@ -42,6 +42,15 @@ def test_slices_give_the_whole_loss_and_its_gradients(parts, smoothing, rows, mo
     (expected / 3).backward()
     for gradient, tensor in zip(got, inputs, strict=True):
         torch.testing.assert_close(gradient, tensor.grad, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 37])
+def test_log_probabilities_of_labels(parts, count, monkeypatch):
+    monkeypatch.setattr(loss_module, "SLICE_POSITIONS", 5)
+    x, table, bias, label = parts
+    found = label_log_probabilities(x[:count], table, bias, label[:count])
+    expected = F.linear(x, table, bias).log_softmax(-1)[torch.arange(37), label][:count].float()
+    torch.testing.assert_close(found, expected)
 
 
 def test_agrees_with_torch_without_smoothing_bias_aside(parts):

@@ -74,6 +74,15 @@ def test_shards_name_all_settings_before_them_and_no_path_of_this_machine():
     assert json.loads(without.metadata["wikisum.settings"]) == {"older": {"a": 1}}
 
 
+def test_the_order_of_stages_before_does_not_show_in_shards():
+    other = replace(BEFORE, stage="other", extra={"origin": {"other": {"b": 2}}})
+    one, two = (
+        StageRun(stage=TOY, before=before, part_count=1).metadata
+        for before in ([BEFORE, other], [other, BEFORE])
+    )
+    assert one == two
+
+
 def test_a_result_records_settings_and_inputs():
     settings = Settings(ToySettings(4, "here"))
     run = StageRun(

@@ -57,6 +57,16 @@ def test_a_slice_reads_less_and_a_list_of_titles_does_not():
     assert found(most=10**6).volumes == found().volumes
 
 
+def test_examples_hold_articles_paragraphs_and_documents():
+    volume = found().volumes
+    articles = volume.packed_bytes * volume.examples / volume.articles * RATES.article_share
+    paragraphs = volume.kept_chars * RATES.example_char_bytes
+    documents = volume.used * RATES.example_document_bytes
+    assert min(articles, paragraphs, documents) > 0
+    output = cost(found(), "tokenize").output_bytes
+    assert output == pytest.approx(articles + paragraphs + documents)
+
+
 def test_corpora():
     def wanted(corpus):
         return found(settings=Settings(WantedSettings(corpus))).volumes.wanted

@@ -1,10 +1,13 @@
+import io
 import threading
 from collections.abc import Callable
 
 import pytest
 
 from wikisum.crawl.errors import BadAnswer
-from wikisum.pipeline.remote.access import Access, Remote, is_loopback, rate_of
+from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.engine.workspace import Workspace
+from wikisum.pipeline.remote.access import Access, Remote, access_of, is_loopback, rate_of
 from wikisum.pipeline.remote.budget import Budget
 from wikisum.pipeline.remote.roots import Roots
 from wikisum.pipeline.remote.settings import RemoteSettings
@@ -201,6 +204,14 @@ def test_only_others_servers_are_spared():
 def test_workers_share_the_connections():
     assert Access(RemoteSettings(connections=4), None, 2).connections == 2
     assert Access(RemoteSettings(connections=4), None, 8).connections == 1
+
+
+def test_workers_on_one_machine_share_a_budget(tmp_path):
+    here = Job(Workspace(str(tmp_path)), io.StringIO(), workers=3)
+    found = access_of(here, RemoteSettings())
+    assert (found.budget_path, found.workers) == (str(tmp_path / ".work/requests.budget"), 3)
+    spread = Job(Workspace(str(tmp_path)), io.StringIO(), beam_flags=("--runner=X",))
+    assert access_of(spread, RemoteSettings()).budget_path is None
 
 
 def test_requests_name_the_contact():

@@ -1,10 +1,15 @@
 import pytest
 
-from tests.builders import LEAD
+from tests.builders import LEAD, stage_writer, warc_record
 from wikisum.crawl.warc.warc import PageRecord, Rejection
 from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.stage import Output, Stage
+from wikisum.pipeline.pages.read_records import FileShare
 from wikisum.pipeline.records import Dropped
-from wikisum.pipeline.search.pages import CrawledPage, _read_page, sample
+from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.remote.settings import RemoteSettings
+from wikisum.pipeline.search.pages import CrawledPage, _read_page, read_pages, sample
+from wikisum.pipeline.search.settings import SearchSettings
 from wikisum.ranker.search.phrases import WordHashes
 
 PAGE = PageRecord(
@@ -24,6 +29,27 @@ def test_a_sample_is_spread_over_the_files(count, max_count, expected):
 
 def read(item: PageRecord | Rejection, language: str | None = None) -> CrawledPage | Dropped | None:
     return _read_page(item, "f.warc", "candidates", language, WordHashes())
+
+
+def test_pages_of_a_file_are_counted_by_what_becomes_of_them(tmp_path):
+    crawl_file = tmp_path / "a.warc"
+    urls = ["http://a.example/", "http://en.wikipedia.org/wiki/A", "http://", "http://b.example/"]
+    text = "Die Brücke wurde im Jahr 1881 eröffnet und trug die Züge, bis sie geschlossen wurde. "
+    german = f"<html lang='de'><p>{text * 3}</p></html>".encode()
+    bodies = [PAGE.payload, PAGE.payload, PAGE.payload, german]
+    crawl_file.write_bytes(b"".join(map(warc_record, urls, bodies)))
+    file = InputFile("a.warc", str(crawl_file), crawl_file.stat().st_size, 0.0)
+    stage = Stage("candidates", "pages", (Output("found/", Dropped),))
+    settings = SearchSettings(language="en")
+    with stage_writer(tmp_path, stage).part(0) as part:
+        share = FileShare(file, 0, file.size_bytes)
+        found = list(read_pages([share], settings, Access(RemoteSettings(), None, 1), part))
+        assert [(type(page), page.url) for page in found] == [
+            (CrawledPage, "http://a.example/"), (Dropped, None),
+        ]  # fmt: skip
+        assert part.counts == {
+            "records_in": 4, "records_wikipedia_itself": 1, "pages_other_language": 1,
+        }  # fmt: skip
 
 
 def test_a_page_has_both_urls():

@@ -10,7 +10,7 @@ def test_durations_by_hand():
 
 
 def test_the_line_counts_from_where_the_run_goes_on(monkeypatch):
-    times = iter([0.0, 5.0, 20.0])
+    times = iter([1000.0, 1005.0, 1020.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(times))
     to = io.StringIO()
     line = ProgressLine("ranker", "steps", 1000, to, done=100)
