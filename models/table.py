@@ -5,11 +5,13 @@ Adding a model takes one line here; how to write it stands in `models/network/sp
 
 import dataclasses
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from wikisum.models.network.spec import ModelSpec, SummaryModel
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
+from wikisum.models.vocabulary.pretrained import in_run
 
 # name: the module that defines its SPEC
 MODELS = {
@@ -20,6 +22,7 @@ MODELS = {
     "decoder-only": "wikisum.models.decoder_only.decoder",
     "lstm": "wikisum.models.recurrent.lstm_attention",
     "pointer": "wikisum.models.pointer.spec",
+    "hf": "wikisum.models.pretrained.spec",
 }
 
 _GROUPS: dict[str, Any] = {
@@ -45,9 +48,9 @@ def spec_of(settings: Any) -> ModelSpec:
     return next(spec for spec in specs() if spec.settings is type(settings))
 
 
-def build(settings: Any) -> SummaryModel:
-    """Return a new model with these settings."""
-    return spec_of(settings).build(settings)
+def build(settings: Any, run: Path | None = None) -> SummaryModel:
+    """Return a new model with these settings; what the folder of its `run` keeps is read there."""
+    return spec_of(settings).build(in_run(settings, run))
 
 
 def presets() -> dict[str, RunSettings]:

@@ -61,7 +61,7 @@ FLOORS = {
         {"sources", "targets"},
         {"vocabulary"},
         {"network", "export"},
-        {"decoder_only", "hierarchical_decoder", "pointer", "recurrent"},
+        {"decoder_only", "hierarchical_decoder", "pointer", "pretrained", "recurrent"},
         {"table"},
         {"data"},
         {"training"},

@@ -16,7 +16,7 @@ from wikisum.models.sources import Examples, Ids
 from wikisum.models.table import spec_of
 from wikisum.models.targets import Heading, article_ids
 from wikisum.models.vocabulary.run_vocabulary import TEXT_COLUMNS, Vocabulary
-from wikisum.models.vocabulary.words import Words
+from wikisum.models.vocabulary.subwords import Subwords
 from wikisum.ranker.data.ragged import Ints, concatenated_ids, from_arrow, ragged
 from wikisum.ranker.data.shards import RowGroup, Shard, read_group, row_groups
 from wikisum.ranker.data.vocab import BEGIN, END, PAD
@@ -82,13 +82,13 @@ class SplitReader(GroupReader[_Group, Batch]):
         if not self.groups:
             raise ValueError(f"{shards[0]} and the other shards of its split hold no example")
         self.model, self.source, self.spec = model, source, spec_of(model)
-        self.vocabulary, self.has_words = vocabulary, self.spec.words(model) > 0
+        self.vocabulary, self.reads_text = vocabulary, self.spec.reads_text(model)
         if source.target == ARTICLE and vocabulary is None:
             raise ValueError("whole articles need a vocabulary, which encodes their sections")
-        if self.has_words and source.target == ARTICLE:
-            raise ValueError("--target article needs subwords: use --words 0")
-        if self.has_words and not isinstance(vocabulary, Words):
-            raise ValueError("the model reads words: the reader needs the run's vocabulary")
+        if self.reads_text and source.target == ARTICLE:
+            raise ValueError("--target article needs the subwords of the dataset")
+        if self.reads_text and (vocabulary is None or isinstance(vocabulary, Subwords)):
+            raise ValueError("the model reads text: the reader needs the run's vocabulary")
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "spec": None}
@@ -139,7 +139,7 @@ class SplitReader(GroupReader[_Group, Batch]):
         graph = self.spec.graph(self.model) if with_graph else "none"
         graphs = [] if graph == "none" else [f"{graph}_graph"]
         with_sections = [_SECTIONS] if self.source.target == ARTICLE else []
-        texts = TEXT_COLUMNS if self.has_words else _IDS
+        texts = TEXT_COLUMNS if self.reads_text else _IDS
         table = read_group(group, [*texts, *graphs, *with_sections])
         for name in table.column_names:
             if table[name].null_count:
@@ -147,10 +147,10 @@ class SplitReader(GroupReader[_Group, Batch]):
                 raise ValueError(
                     f"{group.shard} has rows without {name}: run `wikisum {command}` first"
                 )
-        found = self._word_examples(table) if self.has_words else _examples(table)
+        found = self._text_examples(table) if self.reads_text else _examples(table)
         examples = self._with_targets(found, table)
         largest = max(int(part.ids.max(initial=0)) for part in examples[:3])
-        if largest >= self.model.vocab_size and not self.has_words:
+        if largest >= self.model.vocab_size and not self.reads_text:
             raise ValueError(
                 f"{group.shard} has the subword {largest:,}, but the vocabulary has only "
                 f"{self.model.vocab_size:,}"
@@ -174,9 +174,10 @@ class SplitReader(GroupReader[_Group, Batch]):
         ]
         return examples._replace(targets=ragged(articles))
 
-    def _word_examples(self, table: pa.Table) -> Examples:
-        """Return the ids of the words of a row group's examples."""
-        assert isinstance(self.vocabulary, Words)
+    def _text_examples(self, table: pa.Table) -> Examples:
+        """Return the examples of a row group, their texts encoded by the run's vocabulary."""
+        assert self.vocabulary is not None
+        assert not isinstance(self.vocabulary, Subwords)
         rows = [
             self.vocabulary.encode_example(
                 row["title"], [p["text"] for p in row["paragraphs"]], row["lead"],

@@ -122,12 +122,12 @@ def load_run(
     device = device_of(device) if isinstance(device, str) else device
     run = Path(run)
     chosen = choose(run, checkpoint)
-    model = build(chosen.settings.model)
+    model = build(chosen.settings.model, run)
     model.load_state_dict(chosen.weights)
     is_half = precision == "bf16" or (precision == "auto" and device.type == "cuda")
     model = model.to(device, torch.bfloat16 if is_half else torch.float32).eval()
-    has_words = spec_of(chosen.settings.model).words(chosen.settings.model) > 0
-    vocabulary = vocabulary_of(run, has_words, load_vocab(vocab_path(run)))
+    reads_text = spec_of(chosen.settings.model).reads_text(chosen.settings.model)
+    vocabulary = vocabulary_of(run, reads_text, load_vocab(vocab_path(run)))
     return Summarizer(model, vocabulary, chosen, vocabulary.ids([","]), device)
 
 

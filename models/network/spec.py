@@ -142,6 +142,11 @@ def no_words(settings: Any) -> int:
     return 0
 
 
+def no_pretrained(settings: Any) -> str:
+    """Return the folder of the pretrained model of a model that learns from random weights."""
+    return ""
+
+
 def plain_target(settings: Any, source: list[Ids], lead: Ids, vocabulary: Any) -> Ids:
     """Return the target of a model that learns to write leads as they are."""
     return lead
@@ -160,13 +165,14 @@ class ModelSpec:
     `HIERARCHICAL` or a form of the model's own (`models/sources.py`). `joined` tells that source
     and target make one sequence. `graph` returns the graph over paragraphs that given settings
     need (`none`, `similarity` or `discourse`); `Source.graph_BPP` then holds it. The first preset
-    is the default of `--model NAME`.
+    is where settings of `--model NAME` start from, or `defaults` for a model without presets.
 
     Hooks for models that read or write something else than the subwords of the dataset: `words`
     returns the size of the vocabulary of words that given settings need, 0 for subwords. `target`
     returns what is learned for a source and a lead, given the run's vocabulary
     (`models/vocabulary`). `measure` returns the settings completed by the numbers of tokens of all
-    sources and targets of the training split.
+    sources and targets of the training split. `pretrained` returns the folder of the pretrained
+    model that given settings name, whose tokenizer then takes the place of the subwords.
     """
 
     name: str
@@ -179,6 +185,16 @@ class ModelSpec:
     words: Callable[[Any], int] = no_words
     target: Callable[[Any, list[Ids], Ids, Any], Ids] = plain_target
     measure: Callable[[Any, Ints, Ints], Any] = keep_settings
+    pretrained: Callable[[Any], str] = no_pretrained
+    defaults: RunSettings | None = None
+
+    def start(self) -> RunSettings:
+        """Return where the settings of `--model NAME` start from."""
+        return self.defaults or next(iter(self.presets.values()))
+
+    def reads_text(self, settings: Any) -> bool:
+        """Whether given settings need the text of a dataset instead of its subwords."""
+        return self.words(settings) > 0 or self.pretrained is not no_pretrained
 
 
 @dataclass

@@ -78,7 +78,7 @@ class Trainer(TrainingLoop[Batch]):
         self.settings, self.validation = settings, validation
         self._stall = StallCheck(settings, processes.device)
         torch.manual_seed(settings.train.seed)
-        model = build(settings.model).to(processes.device)
+        model = build(settings.model, run).to(processes.device)
         if weights is not None:
             _load_weights(model, weights)
         if settings.train.activation_checkpointing:

@@ -7,8 +7,15 @@ from typing import Any, TextIO
 
 import sentencepiece
 
+from wikisum.models.network.spec import no_pretrained
+from wikisum.models.pretrained.lengths import check_lengths
 from wikisum.models.settings.run import RunSettings
 from wikisum.models.table import spec_of
+from wikisum.models.vocabulary.pretrained import (
+    FOLDER,
+    PretrainedVocabulary,
+    keep_pretrained,
+)
 from wikisum.models.vocabulary.run_vocabulary import (
     WORDS,
     Vocabulary,
@@ -32,12 +39,16 @@ def prepare_vocabulary(
     processes: ProcessGroup,
     to: TextIO = sys.stderr,
 ) -> Vocabulary:
-    """Return what the run reads: subwords, or words, counted once and kept in its folder.
+    """Return what the run reads: subwords, or what is prepared once and kept in its folder.
 
-    A run that starts from the weights of another takes its words. Raises FileNotFoundError if that
+    That is the tokenizer of a pretrained model, or words, which are counted. A run that starts from
+    the weights of another takes its words. Raises FileNotFoundError if that
     one has none, and for a missing file of word vectors; ValueError for one that cannot be used.
     """
-    size = spec_of(settings.model).words(settings.model)
+    spec = spec_of(settings.model)
+    if spec.pretrained is not no_pretrained:
+        return _prepare_pretrained(run, spec.pretrained(settings.model), settings, processes)
+    size = spec.words(settings.model)
     if not size:
         return Subwords(processor)
     if processes.is_main and not (has_checkpoint(run) and (run / WORDS).is_file()):
@@ -52,3 +63,20 @@ def prepare_vocabulary(
         save_words(run, words)
     processes.barrier()
     return load_words(run)
+
+
+def _prepare_pretrained(
+    run: Path, folder: str, settings: RunSettings, processes: ProcessGroup
+) -> PretrainedVocabulary:
+    """Return the tokenizer of a pretrained model, kept in the run's folder.
+
+    Raises ValueError or FileNotFoundError for a folder that cannot be used, and for sources or
+    targets that are longer than the model's.
+    """
+    if not has_checkpoint(run):
+        PretrainedVocabulary(folder)  # raises for a folder that cannot be used
+        check_lengths(settings)
+        if processes.is_main:
+            keep_pretrained(folder, run)
+    processes.barrier()
+    return PretrainedVocabulary(str(run / FOLDER))

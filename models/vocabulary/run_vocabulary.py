@@ -1,7 +1,8 @@
-"""The vocabulary of a training run: the dataset's subwords, or words kept in the run's folder.
+"""The vocabulary of a training run: the dataset's subwords, or what the run's folder keeps.
 
 words.txt     a word per line, the most frequent first; its id is the number of the line, from 0
 vectors.npy   the first values of their vectors, if there was a file of word vectors
+pretrained/   the tokenizer and the configuration of a pretrained model
 """
 
 import sys
@@ -12,9 +13,10 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 import sentencepiece
 
+from wikisum.models.vocabulary.pretrained import FOLDER, PretrainedVocabulary
 from wikisum.models.vocabulary.subwords import Subwords
 from wikisum.models.vocabulary.vectors import read_vectors
-from wikisum.models.vocabulary.words import Words, most_frequent
+from wikisum.models.vocabulary.words import Words, first_words, most_frequent
 from wikisum.ranker.data.shards import Shard, read_group, row_groups
 from wikisum.ranker.runs.atomic import atomic_write
 from wikisum.ranker.runs.progress import ProgressLine
@@ -22,7 +24,7 @@ from wikisum.ranker.runs.progress import ProgressLine
 WORDS, VECTORS = "words.txt", "vectors.npy"
 TEXT_COLUMNS = ("title", "lead", "paragraphs.text")
 
-Vocabulary = Subwords | Words
+Vocabulary = Subwords | Words | PretrainedVocabulary
 
 
 class WordSettings(NamedTuple):
@@ -76,19 +78,11 @@ def _texts(shards: Sequence[Shard], max_tokens: int, to: TextIO) -> Iterator[str
         line.draw(done)
 
 
-def first_words(paragraphs: Sequence[str], max_tokens: int) -> Iterator[str]:
-    """Yield the first paragraphs, up to the one in which the count of words reaches the limit."""
-    left = max_tokens
-    for text in paragraphs:
-        if left <= 0:
-            return
-        yield text
-        left -= len(text.split())
-
-
-def vocabulary_of(run: Path, has_words: bool, processor: Any) -> Vocabulary:
+def vocabulary_of(run: Path, reads_text: bool, processor: Any) -> Vocabulary:
     """Return what a run reads and writes; `processor` holds the subwords of its dataset."""
-    if has_words:
+    if (run / FOLDER).is_dir():
+        return PretrainedVocabulary(str(run / FOLDER))
+    if reads_text:
         return load_words(run)
     assert isinstance(processor, sentencepiece.SentencePieceProcessor)
     return Subwords(processor)

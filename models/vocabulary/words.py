@@ -155,3 +155,13 @@ def most_frequent(texts: Iterator[str], size: int) -> list[str]:
             counts[word] = counts.get(word, 0) + 1
     order = sorted(counts, key=lambda word: (-counts[word], word))
     return [*PIECES, *order[: max(0, size - len(PIECES))]]
+
+
+def first_words(paragraphs: Sequence[str], max_tokens: int) -> Iterator[str]:
+    """Yield the first paragraphs, up to the one in which the count of words reaches the limit."""
+    left = max_tokens
+    for text in paragraphs:
+        if left <= 0:
+            return
+        yield text
+        left -= len(text.split())

@@ -146,7 +146,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
                 f"{args.data} has no validation examples: checkpoints are not compared\n"
             )
         reader = SplitReader(train, settings.model, settings.source, vocabulary)
-        initial = _initial_weights(args)
+        initial = _initial_weights(args, settings)
         scorer = None
         if settings.train.stop_on != "loss":
             if validation is None:
@@ -204,12 +204,22 @@ def _validation(
     return None
 
 
-def _initial_weights(args: argparse.Namespace) -> "Weights | None":
-    """Return the best weights of --init-from (the last ones if it was never validated)."""
+def _initial_weights(args: argparse.Namespace, settings: "RunSettings") -> "Weights | None":
+    """Return the best weights of --init-from (the last ones if it was never validated).
+
+    Without it, a pretrained model has those of its folder; a run that is resumed needs none.
+    """
+    from wikisum.models.network.spec import no_pretrained
+    from wikisum.models.table import spec_of
     from wikisum.models.training.checkpoints import best_of, choose
+    from wikisum.ranker.runs.checkpoints import has_checkpoint
 
     if args.init_from is None:
-        return None
+        if spec_of(settings.model).pretrained is no_pretrained or has_checkpoint(args.out):
+            return None
+        from wikisum.models.pretrained.spec import build
+
+        return build(settings.model, has_weights=True).state_dict()
     return choose(args.init_from, "best" if best_of(args.init_from) else "last").weights
 
 
@@ -224,9 +234,7 @@ def _run_settings(args: argparse.Namespace, vocab_size: int) -> "RunSettings":
     from wikisum.models.table import preset, spec_named, spec_of, specs
 
     name = args.preset
-    if name is None:
-        name = next(iter(spec_named(args.model or "ht").presets))
-    settings = preset(name)
+    settings = spec_named(args.model or "ht").start() if name is None else preset(name)
     model = spec_of(settings.model)
     if args.model not in (None, model.name):
         raise ValueError(f"--preset {name} is not a preset of --model {args.model}")

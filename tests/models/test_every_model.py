@@ -57,7 +57,8 @@ def small_settings(name):
 
 
 def test_every_model_has_a_tiny_preset():
-    assert {spec_of(preset(name).model).name for name in TINY} == set(MODELS)
+    # "hf" has no presets: it is tested in tests/models/pretrained
+    assert {spec_of(preset(name).model).name for name in TINY} == MODELS.keys() - {"hf"}
 
 
 def make_vocabulary(topics, settings, processor):

@@ -47,7 +47,7 @@ def required(*names: str | None) -> set[str]:
 
 
 def test_requirements_are_the_imports():
-    listed = required("all", "trafilatura", "aws", "pdf")
+    listed = required("all", "trafilatura", "aws", "pdf", "hf")
     assert imported() - listed == set()
     assert listed - imported() - INDIRECT == set()
 

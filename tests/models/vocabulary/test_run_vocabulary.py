@@ -73,7 +73,7 @@ def test_a_reader_of_words_goes_to_other_processes(topics):
     assert torch.equal(batch.source.id_N, again.source.id_N)
     assert int(batch.source.id_N.max()) >= words.size
     assert batch.label_slot_Y.numel() == reader.lengths().target[:3].sum()
-    with pytest.raises(ValueError, match="the model reads words"):
+    with pytest.raises(ValueError, match="the model reads text"):
         SplitReader(shards, model, source)
 
 

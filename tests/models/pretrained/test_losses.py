@@ -1,0 +1,1 @@
+"""Our loss, logits and searches beside those that transformers computes itself."""
