@@ -36,11 +36,15 @@ def stage_settings(kinds: Iterable[type[Checked]]) -> dict[str, Any]:
 
 
 def model_settings(spec: ModelSpec) -> dict[str, Any]:
-    """Return the default settings of a model, and what each preset changes of them."""
+    """Return the default settings of a model, and what each preset changes of them.
+
+    A model without presets has what `--model NAME` starts from instead, as `start`.
+    """
     default = _values(RunSettings(spec.settings()))
+    runs = spec.presets or {"start": spec.start()}
     presets = {
         name: {key: value for key, value in _values(run).items() if value != default[key]}
-        for name, run in spec.presets.items()
+        for name, run in runs.items()
     }
     return {"default": default, **presets}
 

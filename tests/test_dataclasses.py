@@ -11,6 +11,7 @@ CHANGED_IN_PLACE = {
     "pipeline/live/hosts.py": "_Host",  # counts the failures of a host
     "models/network/spec.py": "TensorState",  # holds the tensors of a decoding step
     "models/pointer/pointer_generator.py": "PointerState",
+    "models/pretrained/network.py": "CacheState",
 }
 
 

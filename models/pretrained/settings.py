@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wikisum.ranker.training.fields import require, setting
+from wikisum.ranker.setting import Checked, require, setting
 
 SOURCE = "{source}"
 INSTRUCTION = (
@@ -12,14 +12,14 @@ INSTRUCTION = (
 
 
 @dataclass(frozen=True)
-class PretrainedSettings:
+class PretrainedSettings(Checked):
     """A pretrained model in a local folder; all else is in the folder's own configuration.
 
     Encoder-decoders read title and paragraphs, each followed by `separator`. Decoder-only models
     read the same between the two halves of `instruction`.
     """
 
-    vocab_size: int = setting(32_000, "number of subwords")
+    vocab_size: int = setting(32_000, "number of subwords", at_least=1)
     pretrained: str = setting(
         "", "folder of a pretrained model and its tokenizer, as transformers saves them"
     )
@@ -33,6 +33,7 @@ class PretrainedSettings:
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require(
             self.instruction.count(SOURCE) == 1,
             f"--instruction must contain {SOURCE} once, not {self.instruction!r}",
