@@ -102,10 +102,9 @@ class PretrainedVocabulary:
 
     def encode(self, title: str, paragraphs: Sequence[str]) -> tuple[Ids, list[Ids]]:
         """Return the ids of a title and of paragraphs."""
-        first, *others = [
-            np.array(ids, np.int32) for ids in self.encode_texts([title, *paragraphs])
-        ]
-        return first, others
+        encoded = self.encode_texts([title, *paragraphs])
+        found: list[Ids] = [np.array(ids, np.int32) for ids in encoded]
+        return found[0], found[1:]
 
     def encode_example(
         self, title: str, paragraphs: Sequence[str], lead: str, max_tokens: int | None = None
