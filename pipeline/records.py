@@ -119,6 +119,21 @@ class Dropped(NamedTuple):
     detail: str | None = None
 
 
+def dropped_row(
+    kind: str,
+    stage: str,
+    reason: str,
+    *,
+    article: str | None = None,
+    url: str | None = None,
+    file: str | None = None,
+    offset: int | None = None,
+    detail: str | None = None,
+) -> Dropped:
+    """Return a dropped row; what is not known of it is None."""
+    return Dropped(kind, article, url, stage, reason, file, offset, detail)
+
+
 class Query(NamedTuple):
     """A search query: an article's title, alone or with the title of a section."""
 

@@ -1,5 +1,6 @@
 """Write the files of one part of a stage, with its counts, dropped rows and progress."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -62,17 +63,7 @@ class PartWriter:
         detail: str | None = None,
     ) -> None:
         """Add a dropped row of this stage, counted as `dropped_<reason>`."""
-        row = Dropped(
-            kind=kind,
-            article=article,
-            url=url,
-            stage=self.stage,
-            reason=reason,
-            file=file,
-            offset=offset,
-            detail=detail,
-        )
-        self.drop_row(row)
+        self.drop_row(Dropped(kind, article, url, self.stage, reason, file, offset, detail))
 
     def drop_row(self, row: Dropped, *, with_kind: bool = False) -> None:
         """Add a dropped row, counted as `dropped_<reason>` or `dropped_<kind>_<reason>`."""
@@ -138,3 +129,9 @@ class StageWriter:
         """
         name = name or f"{index:05d}-of-{self.part_count:05d}"
         return PartWriter(self, name)._opened(self.metadata if metadata is None else metadata)
+
+    def part_like(
+        self, index: int, path: str, metadata: dict[str, str] | None = None
+    ) -> AbstractContextManager[PartWriter]:
+        """Open the shards of part `index`, called like the shard at `path` that it is made of."""
+        return self.part(index, os.path.basename(path).removesuffix(".parquet"), metadata)

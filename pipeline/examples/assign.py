@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from wikisum.pipeline.records import Article, Dropped, WantedUrl
+from wikisum.pipeline.records import Article, Dropped, WantedUrl, dropped_row
 
 STAGE = "examples"
 # The stages that ask the live web, once no crawl has a page, with the priority of their failures
@@ -65,18 +65,10 @@ def assign_page(
 
 
 def _older_captures(url: str, older: list[CaptureTime], newest: CaptureTime) -> list[Dropped]:
+    detail = f"{newest.warc_file} at {newest.offset} is newer"
     return [
-        Dropped(
-            kind="record",
-            article=None,
-            url=url,
-            stage=STAGE,
-            reason="older_capture",
-            file=time.warc_file,
-            offset=time.offset,
-            detail=f"{newest.warc_file} at {newest.offset} is newer",
-        )
-        for time in older
+        dropped_row("record", STAGE, "older_capture", url=url, file=file, offset=at, detail=detail)
+        for _, file, at in older
     ]
 
 
@@ -101,12 +93,12 @@ def missing_page(wanted: WantedUrl, failures: Iterable[Failure]) -> Dropped:
     if wanted.reason is not None:
         ordered = [Failure(STAGE, wanted.reason)]
     last = ordered[-1] if ordered else Failure(STAGE, "not_in_crawl")
-    return Dropped(
-        kind="reference",
+    return dropped_row(
+        "reference",
+        STAGE,
+        last.reason,
         article=wanted.article,
         url=wanted.url,
-        stage=STAGE,
-        reason=last.reason,
         file=last.file,
         offset=last.offset,
         detail=f"{wanted.source} {wanted.rank}{_crawl_note(ordered)}",

@@ -18,6 +18,7 @@ from wikisum.pipeline.records import (
     Paragraph,
     Sizes,
     SourceDocument,
+    dropped_row,
 )
 from wikisum.ranker.rouge import rouge1_recall, rouge2_recall
 from wikisum.ranker.select import best_within
@@ -87,16 +88,8 @@ def make_example(
         counts["paragraphs_article_dropped"] += len(paragraphs)
         for document in documents:
             dropped.append(_dropped_reference(article.id, document, reason, detail=None))
-        dropped.append(
-            Dropped(
-                kind="article",
-                article=article.id,
-                url=None,
-                stage=STAGE,
-                reason=reason,
-                detail=article.title,
-            )
-        )
+        row = dropped_row("article", STAGE, reason, article=article.id, detail=article.title)
+        dropped.append(row)
     dropped += sorted(missing, key=lambda row: row.url or "")
     counts.update(_dropped_counts(dropped))
     return ExampleOutcome(article.id, article.split, example, sizes, dropped, dict(counts))
@@ -276,12 +269,12 @@ def _sizes(article: Article, documents: list[SourceDocument], pool: list[_Pooled
 def _dropped_reference(
     article: str, document: Document | SourceDocument, reason: str, detail: str | None
 ) -> Dropped:
-    return Dropped(
-        kind="reference",
+    return dropped_row(
+        "reference",
+        STAGE,
+        reason,
         article=article,
         url=document.url,
-        stage=STAGE,
-        reason=reason,
         file=document.warc_file,
         offset=document.offset,
         detail=detail,

@@ -27,7 +27,7 @@ from wikisum.pipeline.live.fetcher import FETCHED, Fetcher, LivePage
 from wikisum.pipeline.live.missing import missing_urls
 from wikisum.pipeline.live.segments import FOLDER, Segments, finished_files, read_logs, recover
 from wikisum.pipeline.live.settings import LiveSettings
-from wikisum.pipeline.records import DROPPED, Dropped, Outcome
+from wikisum.pipeline.records import DROPPED, Dropped, Outcome, dropped_row
 from wikisum.ranker.runs.progress import clock
 
 STAGE = "live"
@@ -56,14 +56,7 @@ def plan_pages(urls: Iterable[str], as_listed: bool) -> Iterator[LivePage | Drop
             page.targets()
         except BadUrl as error:
             detail = f"{url[:500]}: {error}"
-            yield Dropped(
-                kind="record",
-                article=None,
-                url=canonical,
-                stage=STAGE,
-                reason=error.reason,
-                detail=detail,
-            )
+            yield dropped_row("record", STAGE, error.reason, url=canonical, detail=detail)
             continue
         if page.url not in seen:
             seen.add(page.url)
@@ -172,15 +165,7 @@ def _fates(
         else:
             reason, detail = failure.reason, failure.detail
             file = f"{FOLDER}/{failure.file}"
-        yield Dropped(
-            kind="record",
-            article=None,
-            url=url,
-            stage=STAGE,
-            reason=reason,
-            file=file,
-            detail=detail,
-        )
+        yield dropped_row("record", STAGE, reason, url=url, file=file, detail=detail)
 
 
 def _record(

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from wikisum.crawl.index.cdx import Entry, parse_date, preference
 from wikisum.pipeline.locate.settings import LocateSettings
-from wikisum.pipeline.records import Capture, Dropped
+from wikisum.pipeline.records import Capture, Dropped, dropped_row
 
 STAGE = "locate"
 
@@ -70,12 +70,11 @@ def _missing(url: str, results: list[LookupResult], crawls: tuple[str, ...]) -> 
         r.crawl_rank: r.reason for r in sorted(results, key=lambda r: (r.hops, r.reason or ""))
     }
     entry = closest.entry if closest else None
-    return Dropped(
-        kind="record",
-        article=None,
+    return dropped_row(
+        "record",
+        STAGE,
+        (closest and closest.reason) or "not_in_crawl",
         url=url,
-        stage=STAGE,
-        reason=(closest and closest.reason) or "not_in_crawl",
         file=entry.filename if entry else None,
         offset=entry.offset if entry else None,
         detail=", ".join(

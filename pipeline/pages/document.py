@@ -70,13 +70,4 @@ def drop_record(
         canonical = canonical_url(url) if url else None
     except BadUrl:
         canonical, detail = None, f"{url}: {detail}"
-    return Dropped(
-        kind="record",
-        article=None,
-        url=canonical,
-        stage=stage,
-        reason=reason,
-        file=file,
-        offset=offset,
-        detail=detail,
-    )
+    return Dropped("record", None, canonical, stage, reason, file, offset, detail)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from wikisum.crawl.errors import BadUrl
 from wikisum.crawl.urls import canonical_url, is_wikipedia, unwrap_archive
-from wikisum.pipeline.records import Dropped, WantedUrl
+from wikisum.pipeline.records import Dropped, WantedUrl, dropped_row
 from wikisum.pipeline.wanted.search_results import SearchResult
 
 STAGE = "wanted"
@@ -57,51 +57,26 @@ def wanted_urls(
             try:
                 want(canonical_url(unwrap_archive(raw)), "search", rank)
             except BadUrl as error:
-                dropped.append(_bad_url(article, error, raw))
+                detail = raw[:MAX_DETAIL_CHARS]
+                dropped.append(
+                    dropped_row("reference", STAGE, error.reason, article=article, detail=detail)
+                )
             else:
                 rank += 1
     return list(wanted.values()), dropped
 
 
-def _bad_url(article: str, error: BadUrl, raw: str) -> Dropped:
-    return Dropped(
-        kind="reference",
-        article=article,
-        url=None,
-        stage=STAGE,
-        reason=error.reason,
-        detail=raw[:MAX_DETAIL_CHARS],
-    )
-
-
 def duplicate_titles(articles: Iterable[CitingArticle]) -> list[Dropped]:
     """Return a dropped row for each article but the first, in the order of files and rows."""
     return [
-        Dropped(
-            kind="article",
-            article=article.id,
-            url=None,
-            stage=STAGE,
-            reason="duplicate_title",
-            file=article.file,
-            offset=article.row,
-        )
-        for article in sorted(articles)[1:]
+        dropped_row("article", STAGE, "duplicate_title", article=a.id, file=a.file, offset=a.row)
+        for a in sorted(articles)[1:]
     ]
 
 
 def unknown_titles(results: Iterable[SearchResult]) -> list[Dropped]:
     """Return a dropped row for each line of search results whose title is no article's."""
     return [
-        Dropped(
-            kind="record",
-            article=None,
-            url=None,
-            stage=STAGE,
-            reason="unknown_title",
-            file=result.file,
-            offset=result.offset,
-            detail=result.title,
-        )
-        for result in sorted(results)
+        dropped_row("record", STAGE, "unknown_title", file=r.file, offset=r.offset, detail=r.title)
+        for r in sorted(results)
     ]

@@ -33,7 +33,7 @@ from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.transforms import ReadFiles, RowType, WriteParts
 from wikisum.pipeline.engine.workspace import PartResult, Parts
-from wikisum.pipeline.records import Dropped, WantedUrl, column_order
+from wikisum.pipeline.records import Dropped, WantedUrl, column_order, dropped_row
 from wikisum.pipeline.wanted.search_results import SearchResult, read_search_results
 from wikisum.pipeline.wanted.url_filter import write_keys
 from wikisum.pipeline.wanted.urls import (
@@ -115,20 +115,13 @@ def read_results(source: InputFile) -> Iterator[SearchResult | Dropped]:
     with files.open_input(source.path) as raw:
         lines = iter(lambda: raw.readline(MAX_LINE_BYTES), b"")
         for result in read_search_results(lines, source.name):
-            yield _bad_line(source.name, result) if isinstance(result, BadLine) else result
-
-
-def _bad_line(file: str, error: BadLine) -> Dropped:
-    return Dropped(
-        kind="record",
-        article=None,
-        url=None,
-        stage=STAGE,
-        reason="bad_line",
-        file=file,
-        offset=error.offset or 0,
-        detail=str(error),
-    )
+            if isinstance(result, BadLine):
+                file, offset, detail = source.name, result.offset or 0, str(result)
+                yield dropped_row(
+                    "record", STAGE, "bad_line", file=file, offset=offset, detail=detail
+                )
+            else:
+                yield result
 
 
 @dataclass(frozen=True, kw_only=True)
