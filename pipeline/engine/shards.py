@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,6 +11,7 @@ from wikisum.pipeline.engine.files import AtomicFile, join, open_input
 from wikisum.pipeline.records import to_table
 
 ROW_GROUP_ROWS = 256
+R = TypeVar("R", bound=tuple)
 
 
 class ShardFile(NamedTuple):
@@ -92,6 +93,11 @@ def read_rows(path: str, columns: list[str] | None = None) -> Iterator[dict[str,
     """The rows of a Parquet file as dictionaries, a row group at a time."""
     for table in read_tables(path, columns):
         yield from table.to_pylist()
+
+
+def read_records(kind: type[R], path: str) -> Iterator[R]:
+    """The rows of a Parquet file as records of that kind, none of whose fields are records."""
+    return (kind(**row) for row in read_rows(path))
 
 
 def row_count(path: str) -> int:

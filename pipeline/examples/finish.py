@@ -70,7 +70,7 @@ class FinishShard:
         processor = load_processor(model, self.vocab_sha256) if self.vocab_sha256 else None
         joined = read_tables(files.join(out, self.joined_folder, file))
         graphs = read_tables(files.join(out, path))
-        with self.writer.part(index, file.removesuffix(".parquet")) as part:
+        with self.writer.part_like(index, path) as part:
             for examples, graphs_of_them in zip(joined, graphs, strict=True):
                 examples = add_graphs(examples, graphs_of_them)
                 if processor is not None:

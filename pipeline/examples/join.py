@@ -18,13 +18,14 @@ articles want is unpacked once per article that it goes to, never grouped with t
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import apache_beam as beam
 
 from wikisum.pipeline.engine.packed import pack, unpack
 from wikisum.pipeline.engine.part_writer import StageWriter
-from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.shards import read_records, read_rows
 from wikisum.pipeline.engine.transforms import ReadFiles, RowType, WriteParts
 from wikisum.pipeline.engine.workspace import PartResult, Parts
 from wikisum.pipeline.examples.assign import (
@@ -136,21 +137,6 @@ def read_articles(path: str) -> Iterator[StoredArticle]:
         yield StoredArticle(path, number, article_from_row(row))
 
 
-def read_wanted(path: str) -> Iterator[WantedUrl]:
-    """Yield the wanted URLs of a shard."""
-    return (WantedUrl(**row) for row in read_rows(path))
-
-
-def read_documents(path: str) -> Iterator[Document]:
-    """Yield the documents of a shard."""
-    return (Document(**row) for row in read_rows(path))
-
-
-def read_dropped(path: str) -> Iterator[Dropped]:
-    """Yield the dropped rows of a shard."""
-    return (Dropped(**row) for row in read_rows(path))
-
-
 @dataclass(frozen=True, kw_only=True)
 class JoinPages:
     """Shards of all that is joined -> example shards and their dropped rows, recorded as parts."""
@@ -166,10 +152,12 @@ class JoinPages:
     def __call__(self, pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
         outcomes = {
             "articles": pipeline | "Articles" >> ReadFiles(self.article_paths, read=read_articles),
-            "wanted": pipeline | "Wanted" >> ReadFiles(self.wanted_paths, read=read_wanted),
+            "wanted": pipeline
+            | "Wanted" >> ReadFiles(self.wanted_paths, read=partial(read_records, WantedUrl)),
             "documents": pipeline
-            | "Documents" >> ReadFiles(self.document_paths, read=read_documents),
-            "failures": pipeline | "Failures" >> ReadFiles(self.failure_paths, read=read_dropped),
+            | "Documents" >> ReadFiles(self.document_paths, read=partial(read_records, Document)),
+            "failures": pipeline
+            | "Failures" >> ReadFiles(self.failure_paths, read=partial(read_records, Dropped)),
         } | JoinExamples(self.settings)
         _ = {"outcomes": outcomes | "Parts" >> beam.WithKeys(self._part)} | WriteParts(
             {"outcomes": RowType(ExampleOutcome, lambda outcome: outcome.article)},

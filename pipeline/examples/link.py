@@ -1,6 +1,5 @@
 """Joined examples -> the graphs of their paragraphs, some examples at a time."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -59,9 +58,8 @@ class LinkShard:
     settings: GraphSettings
 
     def __call__(self, index: int, path: str) -> PartResult:
-        name = os.path.basename(path).removesuffix(".parquet")
         rows = read_rows(files.join(self.writer.out, path), ["id", "paragraphs"])
-        with self.writer.part(index, name) as part:
+        with self.writer.part_like(index, path) as part:
             while batch := list(islice(rows, EXAMPLES_PER_BATCH)):
                 examples = [[Paragraph(**p) for p in row["paragraphs"]] for row in batch]
                 linked = link(examples, self.settings)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.shards import ShardFile, open_shard, read_rows
+from wikisum.pipeline.engine.shards import ShardFile, open_shard, read_records, row_count
 from wikisum.pipeline.live.archive import Segment, read_outcomes, rescue
 from wikisum.pipeline.live.fetcher import PageResult
 from wikisum.pipeline.live.settings import LiveSettings
@@ -17,7 +17,6 @@ FOLDER = "live"
 _PART = re.compile(r"\.live-(\d{5,})\.warc\.gz\.part")
 _SEGMENT = re.compile(r"live-(\d{5,})\.warc\.gz")
 _LOG = re.compile(r"log-(\d{5,})\.parquet")
-_HASHED_BYTES = 1 << 20
 
 
 def recover(out: str) -> int:
@@ -46,8 +45,7 @@ def read_logs(folder: str) -> Iterator[Outcome]:
     """The outcomes of all runs, in order; the last one of a page counts."""
     for path in files.list_folder(folder):
         if os.path.basename(path).startswith("log-"):
-            for row in read_rows(path):
-                yield Outcome(**row)
+            yield from read_records(Outcome, path)
 
 
 def _segment(number: int) -> str:
@@ -103,10 +101,8 @@ def finished_files(out: str) -> list[ShardFile]:
 
 def _shard_file(out: str, path: str) -> ShardFile:
     """The entry of a finished file; rows are counted in Parquet files only."""
-    digest, size = hashlib.sha256(), 0
-    with open(files.join(out, path), "rb") as raw:
-        while block := raw.read(_HASHED_BYTES):
-            digest.update(block)
-            size += len(block)
-    rows = sum(1 for _ in read_rows(files.join(out, path))) if path.endswith(".parquet") else 0
-    return ShardFile(path, rows, size, digest.hexdigest())
+    whole = files.join(out, path)
+    with open(whole, "rb") as raw:
+        digest = hashlib.file_digest(raw, "sha256").hexdigest()
+    rows = row_count(whole) if path.endswith(".parquet") else 0
+    return ShardFile(path, rows, os.path.getsize(whole), digest)

@@ -9,7 +9,7 @@ from wikisum.crawl.index.surt import surt_key
 from wikisum.crawl.urls import canonical_url
 from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
 from wikisum.pipeline.engine.retry import PreviousRun
-from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.shards import read_records, read_rows
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.locate.best_capture import LookupResult
 from wikisum.pipeline.locate.cdx_server import server_answers
@@ -130,7 +130,7 @@ class LookUp:
             if result.url not in again:
                 _write(part, result)
         if earlier := self.previous.path(part.path(Lookup)):
-            kept = (Lookup(**row) for row in read_rows(earlier))
+            kept = read_records(Lookup, earlier)
             redirects += [lookup for lookup in kept if lookup.wanted not in again]
         return frozenset(again)
 

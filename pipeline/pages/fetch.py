@@ -12,7 +12,7 @@ from wikisum.crawl.warc import warc
 from wikisum.crawl.warc.one_record import read_record
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.retry import PreviousRun
-from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.shards import read_records
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.pages.document import make_document
 from wikisum.pipeline.pages.fetched_before import Fetched, FetchedBefore
@@ -23,12 +23,6 @@ from wikisum.pipeline.remote.spans import read_spans
 
 # a capture, what came of it, and how many of its paragraphs had which fate
 Outcome = tuple[Capture, Document | Dropped, dict[str, int]]
-
-
-def located_captures(path: str) -> Iterator[Capture]:
-    """The captures of a shard, in the order in which they are fetched."""
-    for row in read_rows(path):
-        yield Capture(**row)
 
 
 def _span(capture: Capture) -> Span:
@@ -68,7 +62,7 @@ class FetchShard:
         remote = self.access.remote()
         with self.writer.part(index) as part:
             before = FetchedBefore(self.previous, part)
-            for choice, same in groupby(located_captures(path), key=lambda c: c.choice):
+            for choice, same in groupby(read_records(Capture, path), key=lambda c: c.choice):
                 untried = (c for c in same if choice == 0 or c.url in failed)
                 for capture, result, paragraphs in self._outcomes(untried, before, remote):
                     part.counts.update(paragraphs, captures_in=1)

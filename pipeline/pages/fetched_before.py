@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow.parquet as pq
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import PartWriter
 from wikisum.pipeline.engine.retry import PreviousRun
-from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.shards import read_records, read_tables
 from wikisum.pipeline.records import Capture, Document, Dropped
 
 Key = tuple[str | None, str | None, int | None]
@@ -37,16 +37,16 @@ class FetchedBefore:
         if previous is None:
             return
         if self._documents:
-            for place, row in _positions(self._documents):
-                self._position_by_key[row["url"], row["warc_file"], row["offset"]] = place
+            for place, key in _positions(self._documents):
+                self._position_by_key[key] = place
         if path := previous.path(part.path(Dropped)):
-            for row in read_rows(path):
-                if row["reason"] not in previous.reasons:
-                    self._dropped_by_key[row["url"], row["file"], row["offset"]] = Dropped(**row)
+            for row in read_records(Dropped, path):
+                if row.reason not in previous.reasons:
+                    self._dropped_by_key[row.url, row.file, row.offset] = row
         if path := previous.path(part.path(Fetched)):
-            for row in read_rows(path):
-                key = row["url"], row["warc_file"], row["offset"]
-                self._paragraphs_by_key[key] = json.loads(row["paragraphs"])
+            for fetched in read_records(Fetched, path):
+                key = fetched.url, fetched.warc_file, fetched.offset
+                self._paragraphs_by_key[key] = json.loads(fetched.paragraphs)
 
     def has(self, capture: Capture) -> bool:
         """Whether the capture need not be fetched."""
@@ -71,12 +71,8 @@ def _key(capture: Capture) -> Key:
     return capture.url, capture.warc_file, capture.offset
 
 
-def _positions(path: str) -> Iterator[tuple[tuple[int, int], dict[str, Any]]]:
-    """((row group, row), the columns of the key) of each document of a shard."""
-    with files.open_input(path) as raw:
-        file = pq.ParquetFile(raw)
-        for group in range(file.num_row_groups):
-            columns = ["url", "warc_file", "offset"]
-            rows = file.read_row_group(group, columns=columns).to_pylist()
-            for number, row in enumerate(rows):
-                yield (group, number), row
+def _positions(path: str) -> Iterator[tuple[tuple[int, int], Key]]:
+    """((row group, row), the key) of each document of a shard."""
+    for group, table in enumerate(read_tables(path, ["url", "warc_file", "offset"])):
+        for number, row in enumerate(table.to_pylist()):
+            yield (group, number), (row["url"], row["warc_file"], row["offset"])

@@ -38,11 +38,11 @@ class SampleExamples:
         file = files.join(self.writer.out, path)
         lots = sorted((lot_of(row["id"]), row["id"]) for row in read_rows(file, ["id"]))
         drawn = {identity: lot for lot, identity in lots[:KEPT_EXAMPLES]}
-        name = os.path.basename(path)
-        with self.writer.part(index, name.removesuffix(".parquet")) as part:
+        split = os.path.basename(path).split("-")[0]
+        with self.writer.part_like(index, path) as part:
             for table in read_tables(file, _COLUMNS) if drawn else ():
                 for row in table.filter(ds.field("id").isin(list(drawn))).to_pylist():
-                    shown = {**shown_example(row), "split": name.split("-")[0]}
+                    shown = {**shown_example(row), "split": split}
                     part.write(KeptExample(drawn[row["id"]], json.dumps(shown)))
         return part.result()
 

@@ -9,14 +9,13 @@ from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from wikisum.crawl.clones import shingles
 from wikisum.crawl.tokens import terms
 from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import StageWriter
-from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.shards import read_rows, row_count
 from wikisum.pipeline.engine.workspace import PartResult, Workspace
 from wikisum.pipeline.records import SPLITS
 
@@ -52,8 +51,7 @@ class SketchShard:
     writer: StageWriter
 
     def __call__(self, index: int, path: str) -> PartResult:
-        name = os.path.basename(path).removesuffix(".parquet")
-        with self.writer.part(index, name) as part:
+        with self.writer.part_like(index, path) as part:
             rows = read_rows(files.join(self.writer.out, path), ["documents", "paragraphs"])
             for row in rows:
                 for document in row["documents"]:
@@ -69,10 +67,7 @@ def leakage(workspace: Workspace, paths: list[str]) -> dict[str, Any]:
 
     Of more than 20 million keys a part is taken by value, the same part of every split.
     """
-    rows = 0
-    for path in paths:
-        with files.open_input(workspace.path(path)) as raw:
-            rows += pq.ParquetFile(raw).metadata.num_rows
+    rows = sum(row_count(workspace.path(path)) for path in paths)
     one_in = max(1, -(-rows // MAX_KEYS))
     result: dict[str, Any] = {"one_key_in": one_in}
     for kind in ("url", "paragraph"):

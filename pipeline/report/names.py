@@ -1,6 +1,5 @@
 """The most frequent categories of the articles, and templates that their texts lack."""
 
-import os
 from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -35,8 +34,7 @@ class CountNames:
             for column, counter in counts.items():
                 for names in table[column].to_pylist():
                     counter.update(set(names or ()))
-        name = os.path.basename(path).removesuffix(".parquet")
-        with self.writer.part(index, name) as part:
+        with self.writer.part_like(index, path) as part:
             for column, counter in counts.items():
                 for found, articles in most_frequent(counter, MAX_NAMES_PER_SHARD):
                     part.write(NameCount(column, found, articles))

@@ -1,6 +1,5 @@
 """A few of the dropped rows of every reason, as examples for the report."""
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -8,11 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import StageWriter
-from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.shards import read_records, read_tables
 from wikisum.pipeline.engine.workspace import PartResult, Workspace
 from wikisum.pipeline.records import Dropped
 
@@ -43,9 +41,8 @@ class SampleDropped:
     writer: StageWriter
 
     def __call__(self, index: int, path: str) -> PartResult:
-        name = os.path.basename(path).removesuffix(".parquet")
-        rows = (Dropped(**row) for row in read_rows(files.join(self.writer.out, path)))
-        with self.writer.part(index, name) as part:
+        rows = read_records(Dropped, files.join(self.writer.out, path))
+        with self.writer.part_like(index, path) as part:
             for row in samples(rows):
                 part.write(row)
         return part.result()
@@ -55,8 +52,7 @@ def read_samples(
     workspace: Workspace, paths: list[str], article_paths: list[str]
 ) -> list[dict[str, Any]]:
     """The samples of all files as plain rows; `title` is that of the article, where it has one."""
-    every = (Dropped(**row) for path in paths for row in read_rows(workspace.path(path)))
-    rows = samples(every)
+    rows = samples(row for path in paths for row in read_records(Dropped, workspace.path(path)))
     titles = _titles(workspace, article_paths, {row.article for row in rows if row.article})
     return [{**row._asdict(), "title": titles.get(row.article or "")} for row in rows]
 
@@ -65,8 +61,7 @@ def _titles(workspace: Workspace, paths: list[str], ids: set[str]) -> dict[str, 
     titles: dict[str, str] = {}
     sought = pa.array(sorted(ids), pa.string())  # an empty list would be of no type
     for path in paths:
-        with files.open_input(workspace.path(path)) as raw:
-            table = pq.read_table(raw, columns=["id", "title"])
-        found = table.filter(ds.field("id").isin(sought))
-        titles.update(zip(*found.to_pydict().values(), strict=True))
+        for table in read_tables(workspace.path(path), ["id", "title"]):
+            found = table.filter(ds.field("id").isin(sought))
+            titles.update(zip(*found.to_pydict().values(), strict=True))
     return titles

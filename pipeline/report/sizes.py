@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.parquet as pq
 
-from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.shards import read_tables
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import SOURCES, Sizes
 
@@ -23,11 +22,10 @@ def read_sizes(workspace: Workspace, paths: list[str]) -> dict[str, Values]:
     """Each column of the sizes (`records.Sizes`) over all examples, and the sum of documents."""
     columns: dict[str, list[Values]] = {name: [] for name in Sizes._fields[1:]}
     for path in paths:
-        with files.open_input(workspace.path(path)) as raw:
-            table = pq.read_table(raw)
-        for name, arrays in columns.items():
-            arrays.append(table.column(name).to_numpy().astype(np.float64))
-    values = {name: np.concatenate(arrays) for name, arrays in columns.items()}
+        for table in read_tables(workspace.path(path)):
+            for name, arrays in columns.items():
+                arrays.append(table.column(name).to_numpy().astype(np.float64))
+    values = {name: np.concatenate([np.empty(0), *arrays]) for name, arrays in columns.items()}
     return {**values, "documents": _sum_over_sources(values, "documents")}
 
 

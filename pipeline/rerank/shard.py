@@ -1,7 +1,6 @@
 """Example shards -> the same examples, their paragraphs ranked again and cut."""
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -71,9 +70,8 @@ class WriteRanked:
         self, index: int, path: str, scores_of: Callable[[Example], Sequence[float]]
     ) -> PartResult:
         """Write the shard; `scores_of` is called for the examples in their order."""
-        name = os.path.basename(path).removesuffix(".parquet")
         metadata = _metadata(path, asdict(self.settings))
-        with self.writer.part(index, name, metadata) as part:
+        with self.writer.part_like(index, path, metadata) as part:
             for row in read_rows(path):
                 example = example_from_row(row)
                 best = reranked(example, scores_of(example), self.settings.max_paragraphs)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import StageWriter
-from wikisum.pipeline.engine.shards import ShardFile, read_rows
+from wikisum.pipeline.engine.shards import ShardFile, read_records
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.records import Query
 from wikisum.pipeline.search.merge import merged
@@ -42,8 +42,7 @@ class WriteResults:
         with self.writer.part(index) as part:
             path = part.path(QueryResults)
             with files.AtomicFile(files.join(self.writer.out, path)) as file:
-                for row in read_rows(query_path):
-                    query = Query(**row)
+                for query in read_records(Query, query_path):
                     part.counts["queries_in"] += 1
                     part.ticker.add(items=1, work=1)
                     if results.number != query.number:

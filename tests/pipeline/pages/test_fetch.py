@@ -1,6 +1,6 @@
 from tests.builders import LEAD, gzipped, stage_writer, warc_record
-from wikisum.pipeline.engine.shards import open_shard, read_rows
-from wikisum.pipeline.pages.fetch import FetchShard, located_captures
+from wikisum.pipeline.engine.shards import open_shard, read_records, read_rows
+from wikisum.pipeline.pages.fetch import FetchShard
 from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.pages.stage import FETCH
 from wikisum.pipeline.records import CAPTURE, Capture
@@ -27,7 +27,7 @@ def test_a_second_choice_is_tried_only_after_a_failure(tmp_path):
         for capture in captures:
             shard.write(capture)
     path = str(tmp_path / "captures.parquet")
-    assert list(located_captures(path)) == captures
+    assert list(read_records(Capture, path)) == captures
     access = Access(RemoteSettings(roots=(f"{tmp_path}/",)), None, 1)
     result = FetchShard(stage_writer(tmp_path, FETCH), PageSettings(), access, None)(0, path)
     (documents,) = result_paths(result, "documents/")
