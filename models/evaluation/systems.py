@@ -1,6 +1,5 @@
 """Systems to compare: files of summaries and baselines."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -14,6 +13,7 @@ from wikisum.models.decoding.summary_files import (
     read_summaries,
 )
 from wikisum.models.evaluation.baselines import baseline_summaries
+from wikisum.ranker.categories import is_in_category
 from wikisum.ranker.data.shards import read_group, row_groups, split_shards
 
 
@@ -60,12 +60,11 @@ def ids_in_category(data: str, split: str, pattern: str) -> set[str]:
 
     Letters match in any case. Raises ValueError if there is none, or for shards without categories.
     """
-    contains = re.compile(pattern, re.IGNORECASE).search
     ids: set[str] = set()
     for group in row_groups(split_shards(data, split)):
         table = read_group(group, ("id", "categories"))
         rows = zip(table["id"].to_pylist(), table["categories"].to_pylist(), strict=True)
-        ids.update(id_ for id_, categories in rows if any(map(contains, categories or ())))
+        ids.update(id_ for id_, categories in rows if is_in_category(categories or (), pattern))
     if not ids:
         raise ValueError(
             f"--category: no example of split {split} of {data} has one like {pattern!r}"

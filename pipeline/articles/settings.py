@@ -1,8 +1,8 @@
 """Settings of the articles: which are taken, and how they are split."""
 
-import re
 from dataclasses import dataclass
 
+from wikisum.ranker.categories import category_pattern
 from wikisum.ranker.setting import Checked, setting
 
 SPLIT_FRACTIONS = {
@@ -16,15 +16,6 @@ SPLIT_TENTHS = {
     "t2t": ("validation", "test", *["train"] * 8),
     "t2t-nominal": (*["train"] * 8, "validation", "test"),
 }
-
-
-def regular_expression(text: str) -> str:
-    """Return a regular expression. Raises ValueError naming what is wrong with it."""
-    try:
-        re.compile(text)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise ValueError(f"must be a regular expression, not {text!r}: {error}") from error
-    return text
 
 
 @dataclass(frozen=True)
@@ -55,7 +46,7 @@ class ArticleSettings(Checked):
         None,
         "use only the articles with a category that contains this regular expression",
         metavar="REGEX",
-        parse=regular_expression,
+        parse=category_pattern,
     )
     dump_templates: bool = setting(
         True,

@@ -1,6 +1,5 @@
 """What the readers of dumps and of original files share: which articles are taken, and writing."""
 
-import re
 from collections.abc import Iterable
 from functools import cache
 
@@ -9,6 +8,7 @@ from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import PartWriter
 from wikisum.pipeline.records import Article
+from wikisum.ranker.categories import is_in_category
 
 
 @cache
@@ -25,12 +25,7 @@ def is_selected(title: str, settings: ArticleSettings) -> bool:
 
 def in_category(categories: Iterable[str], settings: ArticleSettings) -> bool:
     """Whether the settings take an article of these categories."""
-    return settings.category is None or matches(categories, settings.category)
-
-
-def matches(categories: Iterable[str], pattern: str) -> bool:
-    """Whether one of the categories contains the regular expression, in any case of letters."""
-    return any(re.search(pattern, category, re.IGNORECASE) for category in categories)
+    return settings.category is None or is_in_category(categories, settings.category)
 
 
 def is_full(part: PartWriter, settings: ArticleSettings) -> bool:
