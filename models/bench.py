@@ -29,6 +29,7 @@ from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.models.sources import SourceForm
 from wikisum.models.table import build, preset, presets, spec_of
+from wikisum.ranker.setting import Checked, setting
 from wikisum.ranker.training.failures import is_out_of_memory
 from wikisum.ranker.training.monitor import peak_memory_bytes
 
@@ -42,34 +43,34 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class BenchSettings:
+class BenchSettings(Checked):
     """The setting that all models share; 1,600 source tokens in the paper.
 
     `presets` may be `all`. With a `width`, all models have this width instead of their own.
     """
 
-    presets: tuple[str, ...] = EACH_MODEL
-    width: int | None = None
-    vocab_size: int = 32_000
-    source_tokens: int = 1_600
-    paragraph_tokens: int = 100
-    target_tokens: int = 140
-    beam: int = 5
-    max_examples: int = 64
-    repeats: int = 3
-
-    def __post_init__(self) -> None:
-        for name in self.presets:
-            if name not in (known := presets()) and self.presets != (ALL,):
-                raise ValueError(f"--presets: no {name!r}: {ALL}, or some of {', '.join(known)}")
-        for name, value in vars(self).items():
-            if isinstance(value, int) and value < 1:
-                raise ValueError(f"--{name.replace('_', '-')} must be over 0, not {value}")
+    presets: tuple[str, ...] = setting(
+        EACH_MODEL,
+        "presets to measure, or all",
+        [ALL, *presets()],
+        commas=True,
+        default_text="one of each model of the papers",
+    )
+    width: int | None = setting(
+        None, "width of all models", at_least=1, default_text="that of each preset"
+    )
+    vocab_size: int = setting(32_000, "subwords in the vocabulary", at_least=1)
+    source_tokens: int = setting(1_600, "subwords per example", at_least=1)
+    paragraph_tokens: int = setting(100, "subwords per paragraph", at_least=1)
+    target_tokens: int = setting(140, "subwords per lead and per summary", at_least=1)
+    beam: int = setting(5, "hypotheses", at_least=1)
+    max_examples: int = setting(64, "examples in the largest batch to try", at_least=1)
+    repeats: int = setting(3, "repetitions of each timing", at_least=1)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The presets to measure."""
-        return tuple(presets()) if self.presets == (ALL,) else self.presets
+        return tuple(presets()) if ALL in self.presets else self.presets
 
 
 class Cost(NamedTuple):

@@ -24,6 +24,7 @@ def setting(
     below: float | None = None,
     parse: Callable[[str], Any] | None = None,
     append: bool = False,
+    commas: bool = False,
     default_text: str | None = None,
     is_recorded: bool = True,
     is_later: bool = False,
@@ -31,7 +32,8 @@ def setting(
     """Return a dataclass field with a flag: `text` is its help, the rest restricts its values.
 
     `flag` is the flag's name where it is not the field's; `parse` makes the value of a word and
-    raises ValueError; `append` lets the flag be repeated; `default_text` replaces the default in
+    raises ValueError; `append` lets the flag be repeated, `commas` separate values in one word;
+    `default_text` replaces the default in
     the help. Only settings that are `is_recorded` stand in the metadata of shards: no paths of this
     machine, and not the number of shards. `is_later` marks a field that was added after datasets
     had been built without it: it is recorded only if it differs from its default, so that they keep
@@ -62,8 +64,10 @@ def fault_of(field: "dataclasses.Field[Any]", value: Any) -> str | None:
     about = field.metadata
     if value is None:
         return None
-    if (choices := about.get("choices")) and value not in choices:
-        return f"must be one of {', '.join(choices)}, not {value!r}"
+    choices = about.get("choices")
+    for one in value if isinstance(value, tuple) else [value]:
+        if choices and one not in choices:
+            return f"must be one of {', '.join(choices)}, not {one!r}"
     if isinstance(value, int | float):
         bounds = {word: about[word] for word in _BOUNDS if word in about}
         fits = all(_BOUNDS[word](value, bound) for word, bound in bounds.items())

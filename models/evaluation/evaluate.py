@@ -27,37 +27,42 @@ from wikisum.models.evaluation.systems import (
     ids_in_category,
 )
 from wikisum.models.evaluation.titles import row_without_title
+from wikisum.pipeline.records import SPLITS
+from wikisum.ranker.categories import category_pattern
 from wikisum.ranker.runs.progress import ProgressLine
+from wikisum.ranker.setting import Checked, setting
 
 KEYS = tuple(metric.key for metric in METRICS)
 _MOST_LOG = 700.0  # exp of more is no float
 
 
 @dataclass(frozen=True)
-class EvaluationSettings:
+class EvaluationSettings(Checked):
     """Settings of an evaluation."""
 
-    stem: bool = True
-    samples: int = 10_000
-    seed: int = 0
-    split: str = "test"
-    baselines: tuple[str, ...] = ("lead", "lexrank")
-    max_paragraphs: int | None = None
-    page_examples: int = 2_000
-    mean: bool = False
-    skip_title: bool = False
-    category: str | None = None
-
-    def __post_init__(self) -> None:
-        for name in self.baselines:
-            if name not in BASELINES:
-                raise ValueError(f"--baselines: no {name!r}: one of {', '.join(BASELINES)}")
-        if self.samples < 1:
-            raise ValueError(f"--samples must be over 0, not {self.samples}")
-        if self.max_paragraphs is not None and self.max_paragraphs < 1:
-            raise ValueError(f"--max-paragraphs must be over 0, not {self.max_paragraphs}")
-        if self.page_examples < 0:
-            raise ValueError(f"--page-examples must not be under 0: {self.page_examples}")
+    stem: bool = setting(True, "compute ROUGE with Porter stemming", default_text="yes")
+    samples: int = setting(10_000, "resamples of intervals and tests", at_least=1)
+    seed: int = setting(0, "seed of the resampling")
+    split: str = setting("test", "split of the dataset", SPLITS)
+    baselines: tuple[str, ...] = setting(
+        ("lead", "lexrank"), "lead, oracle or ranking methods", BASELINES, commas=True
+    )
+    max_paragraphs: int | None = setting(
+        None, "ranked paragraphs that baselines read", at_least=1, default_text="all"
+    )
+    page_examples: int = setting(2_000, "examples on the page, the first ones", at_least=0)
+    mean: bool = setting(
+        False, "add the mean of the files, for example of a run's best checkpoints"
+    )
+    skip_title: bool = setting(
+        False, "score summaries and leads without the title that they begin with"
+    )
+    category: str | None = setting(
+        None,
+        "score only examples with a category that this regular expression finds",
+        metavar="REGEX",
+        parse=category_pattern,
+    )
 
 
 class Scores(NamedTuple):

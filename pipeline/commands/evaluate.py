@@ -4,14 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from wikisum.pipeline.articles.settings import regular_expression
 from wikisum.pipeline.commands.command import DONE, Commands
-from wikisum.pipeline.commands.flags import count, names
-from wikisum.pipeline.commands.ranker import (
-    SPLITS,
-    add_evaluate_ranking_flags,
-    evaluate_ranking,
-)
+from wikisum.pipeline.commands.flags import add_settings, settings_of
+from wikisum.pipeline.commands.ranker import add_evaluate_ranking_flags, evaluate_ranking
 from wikisum.pipeline.commands.summarize import (
     add_score_flags,
     add_summarize_flags,
@@ -43,25 +38,9 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
     from wikisum.models.evaluation.evaluation_files import write_evaluation
     from wikisum.models.evaluation.tables import text_table
 
-    given = {
-        name: value
-        for name in (
-            "samples",
-            "seed",
-            "split",
-            "max_paragraphs",
-            "page_examples",
-            "baselines",
-            "category",
-        )
-        if (value := getattr(args, name)) is not None
-    }
     if args.out is not None and args.out.exists() and not args.out.is_dir():
         raise ValueError(f"--out {args.out} is not a directory")
-    settings = EvaluationSettings(
-        stem=not args.no_stem, mean=args.mean, skip_title=args.skip_title, **given
-    )
-
+    settings = settings_of(args, EvaluationSettings())
     try:
         evaluation, systems = evaluate(args.summaries, args.data, settings, sys.stderr)
         if args.out is not None:
@@ -74,35 +53,14 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
     return DONE
 
 
-def _pattern(text: str) -> str:
-    try:
-        return regular_expression(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
 def _add_summaries_flags(parser: argparse.ArgumentParser) -> None:
+    from wikisum.models.evaluation.evaluate import EvaluationSettings
+
     add = parser.add_argument
     add("summaries", nargs="*", type=Path, metavar="FILE",
         help="summaries of one system each, JSON Lines or Parquet")  # fmt: skip
     add("--data", metavar="DIR", help="folder of the dataset, to add baselines")
-    add("--split", choices=SPLITS, help="split of the dataset (default: test)")
-    add("--category", type=_pattern, metavar="REGEX",
-        help="score only examples with a category that this regular expression finds")  # fmt: skip
-    add("--baselines", type=names, metavar="NAME,...",
-        help="lead, oracle or ranking methods (default: lead,lexrank)")  # fmt: skip
-    add("--max-paragraphs", type=count, metavar="N",
-        help="ranked paragraphs that baselines read (default: all)")  # fmt: skip
-    add("--no-stem", action="store_true", help="compute ROUGE without Porter stemming")
-    add("--skip-title", action="store_true",
-        help="score summaries and leads without the title that they begin with")  # fmt: skip
-    add("--mean", action="store_true",
-        help="add the mean of the files, for example of a run's best checkpoints")  # fmt: skip
-    add("--samples", type=count, metavar="N",
-        help="resamples of intervals and tests (default: 10000)")  # fmt: skip
-    add("--seed", type=int, metavar="N", help="seed of the resampling (default: 0)")
-    add("--page-examples", type=int, metavar="N",
-        help="examples on the page, the first ones (default: 2000)")  # fmt: skip
+    add_settings(parser, EvaluationSettings)
     add("--out", type=Path, metavar="DIR", help="folder for tables and page")
 
 
@@ -138,7 +96,7 @@ def add_training(commands: Commands) -> None:
             "wikisum score --run runs/ht --split test --texts summaries.jsonl",
         ],
     )
-    commands.add("bench", bench, add_bench_flags)
+    commands.add("bench", bench, late_flags=[add_bench_flags])
     commands.add(
         "convert-checkpoint",
         convert_checkpoint,
@@ -157,6 +115,6 @@ def add_evaluation(commands: Commands) -> None:
     evaluate.add(
         "summaries",
         evaluate_summaries,
-        _add_summaries_flags,
+        late_flags=[_add_summaries_flags],
         examples=["wikisum evaluate summaries test.jsonl --data data --out scores"],
     )

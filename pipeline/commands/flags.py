@@ -82,7 +82,7 @@ def _default_text(field: "dataclasses.Field[Any]") -> str:
         plain = field.default
         if plain in (dataclasses.MISSING, None, (), frozenset()) or plain is False:
             return ""
-        shown = ", ".join(plain) if isinstance(plain, tuple) else _plain_text(plain)
+        shown = ",".join(plain) if isinstance(plain, tuple) else _plain_text(plain)
     return f" (default: {shown})"
 
 
@@ -98,6 +98,8 @@ def _argument(field: "dataclasses.Field[Any]", hint: Any) -> dict[str, Any]:
     if plain is bool:
         return {"action": argparse.BooleanOptionalAction}
     several = getattr(plain, "__origin__", None) is tuple
+    if about.get("commas"):
+        return {"type": _checked(field, names), "metavar": "NAME,..."}
     kind = str if several or plain not in _WORDS else plain
     found: dict[str, Any] = {"type": _checked(field, kind)}
     if about.get("append"):
@@ -109,7 +111,7 @@ def _argument(field: "dataclasses.Field[Any]", hint: Any) -> dict[str, Any]:
     return {**found, "metavar": about.get("metavar") or _METAVARS[kind]}
 
 
-def _checked(field: "dataclasses.Field[Any]", kind: type) -> Callable[[str], Any]:
+def _checked(field: "dataclasses.Field[Any]", kind: Any) -> Callable[[str], Any]:
     """A function that makes the value of a word, or says what is wrong with the word."""
     parse = field.metadata.get("parse")
 
@@ -122,7 +124,7 @@ def _checked(field: "dataclasses.Field[Any]", kind: type) -> Callable[[str], Any
     return value_of
 
 
-def _converted(kind: type, text: str) -> Any:
+def _converted(kind: Any, text: str) -> Any:
     try:
         return kind(text)
     except ValueError as error:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikisum.pipeline.commands.command import DONE, INTERRUPTED
-from wikisum.pipeline.commands.flags import add_settings, count, given, names, settings_of
+from wikisum.pipeline.commands.flags import add_settings, given, settings_of
 from wikisum.pipeline.commands.ranker import add_device_flag
 from wikisum.pipeline.errors import JobFailed
 from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings
@@ -28,17 +28,6 @@ if TYPE_CHECKING:
     from wikisum.ranker.training.loop import Stopping, TrainingLoop
 
 _SAME_SIGNAL_SECONDS = 2.0  # a launcher passes on the Ctrl-C that its terminal sent to all
-
-BENCH_TEXTS = {
-    "width": "width of all models (default: that of each preset)",
-    "vocab_size": "subwords in the vocabulary",
-    "source_tokens": "subwords per example",
-    "paragraph_tokens": "subwords per paragraph",
-    "target_tokens": "subwords per lead and per summary",
-    "beam": "hypotheses",
-    "max_examples": "examples in the largest batch to try",
-    "repeats": "repetitions of each timing",
-}
 
 
 @contextlib.contextmanager
@@ -356,8 +345,7 @@ def bench(args: argparse.Namespace) -> int:
     from wikisum.ranker.runs.checkpoints import device_of
 
     device = device_of(args.device)
-    sizes = {name: value for name in BENCH_TEXTS if (value := getattr(args, name)) is not None}
-    settings = BenchSettings(**sizes, **({"presets": args.presets} if args.presets else {}))
+    settings = settings_of(args, BenchSettings())
     rows: list[Cost] = []
     for row in costs(settings, device):
         sys.stderr.write(f"bench  {row.preset} done\n")
@@ -370,15 +358,10 @@ def bench(args: argparse.Namespace) -> int:
 
 def add_bench_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `wikisum bench`."""
-    parser.add_argument(
-        "--presets",
-        type=names,
-        metavar="NAME,...",
-        help="presets to measure, or all (default: one of each model of the papers)",
-    )
+    from wikisum.models.bench import BenchSettings
+
+    add_settings(parser, BenchSettings)
     add_device_flag(parser)
-    for name, text in BENCH_TEXTS.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=count, metavar="N", help=text)
 
 
 def convert_checkpoint(args: argparse.Namespace) -> int:

@@ -206,7 +206,7 @@ def test_stems_are_a_choice_and_are_told(tmp_path, capsys):
     ("rows", "words", "code", "message"),
     [
         (GOOD, ["no.jsonl"], 2, "No such file or directory: 'no.jsonl'"),
-        (GOOD, ["--baselines", "best"], 2, "--baselines: no 'best'"),
+        (GOOD, ["--baselines", "best"], 2, "--baselines must be one of lead, lead3"),
         (GOOD, ["--samples", "0"], 2, "--samples must be at least 1"),
         (GOOD, ["--data", "nowhere"], 2, "there is no directory nowhere"),
         (GOOD, ["--out", __file__], 2, "is not a directory"),
@@ -290,6 +290,7 @@ def test_a_category_is_scored_alone(files, data, tmp_path, capsys):
     ("words", "message"),
     [
         (["--category", "("], "must be a regular expression"),
+        (["--data", "DATA", "--category", ""], "--category must not be empty"),
         (["--category", "Iron"], "--category needs --data"),
         (["--data", "DATA", "--category", "Ships"], "has one like 'Ships'"),
     ],
