@@ -53,49 +53,9 @@ def best_first(scores: Sequence[float]) -> list[int]:
     return sorted(range(len(scores)), key=lambda i: -scores[i])
 
 
-def _identity(article: _Article) -> list[float]:
-    return _scores_of_order(range(len(article.paragraphs)))
-
-
 def _random(article: _Article) -> list[float]:
     source = random.Random(f"{article.seed} {article.title}")
     return [source.random() for _ in article.paragraphs]
-
-
-def _tfidf(article: _Article) -> list[float]:
-    return tfidf_scores(terms(article.title), article.paragraph_terms())
-
-
-def _tfidf_cosine(article: _Article) -> list[float]:
-    return tfidf_cosine_scores(terms(article.title), article.paragraph_terms())
-
-
-def _textrank(article: _Article) -> list[float]:
-    return textrank_scores(article.paragraph_terms())
-
-
-def _lexrank(article: _Article) -> list[float]:
-    return lexrank_scores(article.paragraph_terms())
-
-
-def _lexrank_threshold(article: _Article) -> list[float]:
-    return thresholded_lexrank_scores(article.paragraph_terms())
-
-
-def _bm25(article: _Article) -> list[float]:
-    return bm25_scores(terms(article.title), article.paragraph_terms())
-
-
-def _sumbasic(article: _Article) -> list[float]:
-    return _scores_of_order(sumbasic_order(article.paragraph_terms()))
-
-
-def _cheating(article: _Article) -> list[float]:
-    return cheating_scores(terms(article.lead), article.paragraph_terms())
-
-
-def _oracle(article: _Article) -> list[float]:
-    return oracle_scores(article.lead, article.paragraphs)
 
 
 def _scores_of_order(order: Sequence[int]) -> list[float]:
@@ -106,17 +66,17 @@ def _scores_of_order(order: Sequence[int]) -> list[float]:
 
 
 METHODS: dict[str, Callable[[_Article], list[float]]] = {
-    "identity": _identity,
+    "identity": lambda a: _scores_of_order(range(len(a.paragraphs))),
     "random": _random,
-    "tfidf": _tfidf,
-    "tfidf_cosine": _tfidf_cosine,
-    "bm25": _bm25,
-    "textrank": _textrank,
-    "lexrank": _lexrank,
-    "lexrank_threshold": _lexrank_threshold,
-    "sumbasic": _sumbasic,
-    "cheating": _cheating,
-    "oracle": _oracle,
+    "tfidf": lambda a: tfidf_scores(terms(a.title), a.paragraph_terms()),
+    "tfidf_cosine": lambda a: tfidf_cosine_scores(terms(a.title), a.paragraph_terms()),
+    "bm25": lambda a: bm25_scores(terms(a.title), a.paragraph_terms()),
+    "textrank": lambda a: textrank_scores(a.paragraph_terms()),
+    "lexrank": lambda a: lexrank_scores(a.paragraph_terms()),
+    "lexrank_threshold": lambda a: thresholded_lexrank_scores(a.paragraph_terms()),
+    "sumbasic": lambda a: _scores_of_order(sumbasic_order(a.paragraph_terms())),
+    "cheating": lambda a: cheating_scores(terms(a.lead), a.paragraph_terms()),
+    "oracle": lambda a: oracle_scores(a.lead, a.paragraphs),
 }
 METHODS_WITH_LEAD = frozenset({"cheating", "oracle"})
 LEARNED = "lstm"  # the name of the trained ranker (`ranker.score`), which is no function here
