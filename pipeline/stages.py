@@ -98,10 +98,6 @@ def _articles(b: Build) -> list[StageResult]:
     return [*found, read_articles(b.job, b.settings, i.dump, i.titles, i.urls, templates)]
 
 
-def _wanted(b: Build) -> list[StageResult]:
-    return [want_pages(b.job, b.settings, b.inputs.search_results, b.result(READ_ARTICLES))]
-
-
 def _locate(b: Build) -> list[StageResult]:
     if not b.settings[LocateSettings].crawls:
         return []
@@ -127,40 +123,29 @@ def _live(b: Build) -> list[StageResult]:
     return live_pages(b.job, b.settings, b.access, live, b.result(WANT), b.pages)
 
 
-def _join(b: Build) -> list[StageResult]:
-    return [join_pages(b.job, b.settings, b.result(READ_ARTICLES), b.result(WANT), b.pages)]
-
-
-def _link(b: Build) -> list[StageResult]:
-    return [link_paragraphs(b.job, b.settings, b.result(JOIN))]
-
-
-def _vocab(b: Build) -> list[StageResult]:
-    return [train_vocab(b.job, b.settings, b.inputs.vocab, b.result(JOIN))]
-
-
-def _tokenize(b: Build) -> list[StageResult]:
-    return [encode_subwords(b.job, b.settings, b.result(LINK), b.result(VOCAB))]
-
-
-def _import(b: Build) -> list[StageResult]:
-    return []  # a build replaces what `wikisum import` made in its folder
-
-
 STEPS = (
-    Step((IMPORT,), _import),
+    Step((IMPORT,), lambda b: []),  # a build replaces what `wikisum import` made in its folder
     Step((READ_TEMPLATES, STORE_TEMPLATES, READ_ARTICLES), _articles),
     Step((QUERIES, CANDIDATES, RESULTS)),
-    Step((WANT,), _wanted),
+    Step(
+        (WANT,),
+        lambda b: [want_pages(b.job, b.settings, b.inputs.search_results, b.result(READ_ARTICLES))],
+    ),
     Step((LOOK_UP, FOLLOW, LOCATE), _locate),
     Step((FETCH,), _fetch),
     Step((SCAN,), _scan),
     Step((LIVE,)),
     Step((LIVE_SCAN,), _live),
-    Step((JOIN,), _join),
-    Step((LINK,), _link),
-    Step((VOCAB,), _vocab),
-    Step((TOKENIZE,), _tokenize),
+    Step(
+        (JOIN,),
+        lambda b: [join_pages(b.job, b.settings, b.result(READ_ARTICLES), b.result(WANT), b.pages)],
+    ),
+    Step((LINK,), lambda b: [link_paragraphs(b.job, b.settings, b.result(JOIN))]),
+    Step((VOCAB,), lambda b: [train_vocab(b.job, b.settings, b.inputs.vocab, b.result(JOIN))]),
+    Step(
+        (TOKENIZE,),
+        lambda b: [encode_subwords(b.job, b.settings, b.result(LINK), b.result(VOCAB))],
+    ),
 )
 
 
