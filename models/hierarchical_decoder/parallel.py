@@ -17,7 +17,7 @@ from wikisum.models.hierarchical_decoder.model import (
     masked_softmax,
     ranks,
 )
-from wikisum.models.hierarchical_decoder.presets import ONE_LAYER, SHAPE, released, run, tiny
+from wikisum.models.hierarchical_decoder.presets import presets_of
 from wikisum.models.hierarchical_decoder.word_attention import WordAttention
 from wikisum.models.network.attention import Attention
 from wikisum.models.network.flat_transformer import FlatSettings
@@ -109,15 +109,4 @@ def build(settings: ParallelSettings) -> HierarchicalDecoder:
     return HierarchicalDecoder(settings, lambda: ParallelAttention(settings), pooling)
 
 
-SPEC = ModelSpec(
-    name="pht",
-    settings=ParallelSettings,
-    build=build,
-    source=GRID,
-    presets={
-        "pht": run(ParallelSettings(**SHAPE)),
-        "pht-1-layer": run(ParallelSettings(**ONE_LAYER), steps=300_000),
-        "pht-released": released(ParallelSettings(**SHAPE, released=True)),
-        "tiny-pht": tiny(ParallelSettings),
-    },
-)
+SPEC = ModelSpec("pht", ParallelSettings, build, GRID, presets_of("pht", ParallelSettings))

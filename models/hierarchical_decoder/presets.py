@@ -22,17 +22,18 @@ _SOURCE = SourceSettings(30, 100, 3_000, 145)
 _TRAIN = replace(PHT_TRAIN, batch_tokens=48_000)
 
 
-def run(model: Any, **train: Any) -> RunSettings:
-    """Return a run of the paper."""
-    return RunSettings(model, _SOURCE, replace(_TRAIN, **train), PHT_DECODING)
+def presets_of(name: str, kind: Any) -> dict[str, RunSettings]:
+    """Return the presets of a model of the paper, and a small one, given its class of settings.
 
-
-def released(model: Any) -> RunSettings:
-    """Return a run of the released code, which begins each summary with the title."""
-    return RunSettings(model, _SOURCE, _TRAIN, replace(PHT_DECODING, prime_title=True))
-
-
-def tiny(settings: Any) -> RunSettings:
-    """Return a run that learns in minutes on a CPU."""
-    model = settings(**TINY_SHAPE, encoder_layers=3)
-    return RunSettings(model, TINY_SOURCE, TINY_TRAIN, TINY_DECODING)
+    The released code begins each summary with the title.
+    """
+    tiny = kind(**TINY_SHAPE, encoder_layers=3)
+    with_title = replace(PHT_DECODING, prime_title=True)
+    return {
+        name: RunSettings(kind(**SHAPE), _SOURCE, _TRAIN, PHT_DECODING),
+        f"{name}-1-layer": RunSettings(
+            kind(**ONE_LAYER), _SOURCE, replace(_TRAIN, steps=300_000), PHT_DECODING
+        ),
+        f"{name}-released": RunSettings(kind(**SHAPE, released=True), _SOURCE, _TRAIN, with_title),
+        f"tiny-{name}": RunSettings(tiny, TINY_SOURCE, TINY_TRAIN, TINY_DECODING),
+    }

@@ -17,7 +17,7 @@ from wikisum.models.hierarchical_decoder.model import (
     masked_softmax,
     ranks,
 )
-from wikisum.models.hierarchical_decoder.presets import ONE_LAYER, SHAPE, released, run, tiny
+from wikisum.models.hierarchical_decoder.presets import presets_of
 from wikisum.models.hierarchical_decoder.word_attention import WordAttention
 from wikisum.models.network.attention import Attention
 from wikisum.models.network.flat_transformer import FlatSettings
@@ -102,15 +102,4 @@ def build(settings: VerticalSettings) -> HierarchicalDecoder:
     return HierarchicalDecoder(settings, lambda: VerticalAttention(settings))
 
 
-SPEC = ModelSpec(
-    name="vht",
-    settings=VerticalSettings,
-    build=build,
-    source=GRID,
-    presets={
-        "vht": run(VerticalSettings(**SHAPE)),
-        "vht-1-layer": run(VerticalSettings(**ONE_LAYER), steps=300_000),
-        "vht-released": released(VerticalSettings(**SHAPE, released=True)),
-        "tiny-vht": tiny(VerticalSettings),
-    },
-)
+SPEC = ModelSpec("vht", VerticalSettings, build, GRID, presets_of("vht", VerticalSettings))
