@@ -7,7 +7,7 @@ kinds of features have field numbers that are not declared here, so these are ig
 from functools import cache
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
 from wikisum.crawl.errors import BadRecord
@@ -15,35 +15,28 @@ from wikisum.crawl.errors import BadRecord
 _PACKAGE = "wikisum"
 
 
-def _field(name: str, number: int, kind: str = "", repeated: bool = False) -> dict[str, Any]:
-    """A field of bytes, or of the message `kind`."""
-    return {
-        "name": name,
-        "number": number,
-        "label": "LABEL_REPEATED" if repeated else "LABEL_OPTIONAL",
-        "type": "TYPE_MESSAGE" if kind else "TYPE_BYTES",
-        **({"typeName": f".{_PACKAGE}.{kind}"} if kind else {}),
-    }
-
-
-_FILE = {
-    "name": "wikisum_example.proto",
-    "package": _PACKAGE,
-    "messageType": [
-        {"name": "BytesList", "field": [_field("value", 1, repeated=True)]},
-        {"name": "Feature", "field": [_field("bytes_list", 1, "BytesList")]},
-        # a map is encoded as a list of entries, each with a key and a value
-        {"name": "Entry", "field": [_field("key", 1), _field("value", 2, "Feature")]},
-        {"name": "Features", "field": [_field("feature", 1, "Entry", repeated=True)]},
-        {"name": "Example", "field": [_field("features", 1, "Features")]},
-    ],
+# name -> number, and the message that the field holds if it holds no bytes
+_FIELDS: dict[str, dict[str, tuple[int, str | None]]] = {
+    "BytesList": {"value": (1, None)},
+    "Feature": {"bytes_list": (1, "BytesList")},
+    # a map is encoded as a list of entries, each with a key and a value
+    "Entry": {"key": (1, None), "value": (2, "Feature")},
+    "Features": {"feature": (1, "Entry")},
+    "Example": {"features": (1, "Features")},
 }
+_REPEATED = (("BytesList", "value"), ("Features", "feature"))
 
 
 @cache
 def _example() -> Any:
     """Return the class of the message."""
-    file = json_format.ParseDict(_FILE, descriptor_pb2.FileDescriptorProto())
+    file = descriptor_pb2.FileDescriptorProto(name="wikisum_example.proto", package=_PACKAGE)
+    for message, fields in _FIELDS.items():
+        added = file.message_type.add(name=message)
+        for name, (number, kind) in fields.items():
+            label = "LABEL_REPEATED" if (message, name) in _REPEATED else "LABEL_OPTIONAL"
+            type_ = {"type_name": f".{_PACKAGE}.{kind}"} if kind else {"type": "TYPE_BYTES"}
+            added.field.add(name=name, number=number, label=label, **type_)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.Example"))

@@ -29,11 +29,9 @@ def _model_class() -> Any:
         added = file.message_type.add(name=message)
         for name, (number, kind) in fields.items():
             label = "LABEL_REPEATED" if name == _REPEATED else "LABEL_OPTIONAL"
-            field = added.field.add(name=name, number=number, label=label)
-            if kind in _FIELDS:
-                field.type_name = f".{_PACKAGE}.{kind}"
-            else:
-                field.type = descriptor_pb2.FieldDescriptorProto.Type.Value(f"TYPE_{kind}")
+            is_message = kind in _FIELDS
+            type_ = {"type_name": f".{_PACKAGE}.{kind}"} if is_message else {"type": f"TYPE_{kind}"}
+            added.field.add(name=name, number=number, label=label, **type_)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.Model"))
