@@ -109,15 +109,7 @@ def sample_pages(
         total_bytes=sum(file.size_bytes or _assumed_bytes(file, assumed) for file in warcs),
         records=sampled.records,
         matches=sampled.matches,
-        pages=PageSample(
-            pages=seen["pages"],
-            html=seen["html"],
-            bytes=seen["bytes"],
-            documents=seen["documents"],
-            own_language=seen["own_language"],
-            paragraphs=seen["paragraphs"],
-            chars=seen["chars"],
-        ),
+        pages=PageSample(*(seen[name] for name in PageSample._fields)),
     )
 
 
