@@ -32,7 +32,7 @@ BASE = [
     "pyarrow>=18",
     "resiliparse>=0.14",
     "scikit-learn>=1.6",
-    "scipy>=1.14",
+    "scipy>=1.15",
     "selectolax>=0.4",
     "sentencepiece>=0.2",
     "urllib3>=2.2",
@@ -46,13 +46,15 @@ TRAIN = ["torch>=2.11", "safetensors>=0.5", "tensorboard>=2.19"]
 AWS = ["boto3>=1.34"]
 PDF = ["pypdf>=5"]
 HF = [*TRAIN, "transformers>=5.20"]
+JUDGE = ["starlette>=0.40", "uvicorn>=0.30"]
 GCP = ["apache-beam[gcp]>=2.77"]
 # trafilatura needs the second through an extra of lxml that old versions of pip do not see
 TRAFILATURA = ["trafilatura>=2.1", "lxml-html-clean>=0.4"]
 DEV = [
-    "build", "datasets", "duckdb", "hypothesis", "matplotlib", "mypy", "networkx", "pandas",
-    "pre-commit", "psutil", "pytest", "pytest-xdist", "rouge-score", "ruff", "setuptools>=77",
-    *BUILD, *TRAIN, *AWS, *PDF, *HF, *TRAFILATURA,
+    "build", "datasets", "duckdb", "httpx", "hypothesis", "matplotlib", "mypy", "networkx",
+    "pandas", "playwright", "pre-commit", "psutil", "pytest", "pytest-xdist", "rouge-score", "ruff",
+    "setuptools>=77",
+    *BUILD, *TRAIN, *AWS, *PDF, *HF, *JUDGE, *TRAFILATURA,
 ]  # fmt: skip
 
 setup(
@@ -85,16 +87,17 @@ setup(
     python_requires=">=3.11",
     # wikisum/crawl and its neighbors are links to the folders at the top of the repository
     packages=find_packages(include=["wikisum", "wikisum.*"]),
-    package_data={"wikisum": ["py.typed"], "": ["*.json", "*.html"]},
+    package_data={"wikisum": ["py.typed"], "": ["*.json", "*.html", "*.css", "*.js"]},
     install_requires=BASE,
     extras_require={
         "build": BUILD,
         "train": TRAIN,
-        "all": [*BUILD, *TRAIN],
+        "all": [*BUILD, *TRAIN, *JUDGE],
         "aws": AWS,
         "gcp": GCP,
         "hf": HF,
         "pdf": PDF,
+        "judge": JUDGE,
         "trafilatura": TRAFILATURA,
         "dev": DEV,
     },

@@ -33,6 +33,7 @@ def _parser() -> argparse.ArgumentParser:
         search,
         stages,
     )
+    from wikisum.pipeline.commands.evaluation import judge
     from wikisum.pipeline.commands.exchange import exports, imports
 
     parser = Parser(prog="wikisum", description=DESCRIPTION, epilog=EPILOG)
@@ -56,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_training(commands)
     commands.section("evaluation")
     evaluate.add_evaluation(commands)
+    judge.add_commands(commands)
     return parser
 
 

@@ -78,6 +78,7 @@ FLOORS = {
         {"training"},
         {"decoding"},
         {"convert", "evaluation", "bench"},
+        {"judging"},
     ],
 }
 COMMANDS = "commands"  # of the pipeline: flags in, one call out; it names both halves

@@ -15,6 +15,8 @@ EXTRA_BY_MODULE = {
     "boto3": "aws",
     "pypdf": "pdf",
     "transformers": "hf",
+    "starlette": "judge",
+    "uvicorn": "judge",
 }
 
 

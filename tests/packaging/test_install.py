@@ -29,7 +29,13 @@ for module in pkgutil.walk_packages(wikisum.__path__, "wikisum."):
         importlib.import_module(module.name)
         print(module.name)
 """
-PACKAGE_DATA = ("crawl/extract/main_text.json", "pipeline/report/report.html", "py.typed")
+PACKAGE_DATA = (
+    "crawl/extract/main_text.json",
+    "models/judging/web/page.css",
+    "models/judging/web/page.js",
+    "pipeline/report/report.html",
+    "py.typed",
+)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,57 @@
+import pytest
+
+from wikisum.models.judging.rubric import read_rubric
+
+RUBRIC = """
+title = "Coverage"
+instruction = "Read and rate."
+shows_lead = true
+
+[[scale]]
+key = "coverage"
+label = "Coverage"
+text = "Does it say all?"
+low = 0
+options = ["nothing", "some", "all"]
+"""
+
+
+def test_a_rubric_is_a_protocol(tmp_path):
+    path = tmp_path / "rubric.toml"
+    path.write_text(RUBRIC)
+    protocol = read_rubric(path)
+    assert (protocol.name, protocol.kind, protocol.title) == ("rubric", "rating", "Coverage")
+    assert (protocol.shows_lead, protocol.shows_sources) == (True, True)
+    (scale,) = protocol.scales
+    assert [tuple(option) for option in scale.options] == [
+        ("0", "nothing", "0"), ("1", "some", "1"), ("2", "all", "2")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('title = "Coverage"', ""), "the rubric has no title"),
+        (("[[scale]]", "[[scales]]"), "no setting 'scales'"),
+        (('"coverage"', '"the coverage"'), "key 'the coverage' is not"),
+        (("low = 0", "low = -1"), "scale coverage: low is -1"),
+        (("low = 0", "low = 8"), "the values do not all have one digit"),
+        (('["nothing", "some", "all"]', '["all"]'), "options is not a list of 2 to 10 texts"),
+        (("shows_lead = true", "shows_lead = 1"), "the rubric: shows_lead is 1"),
+        (('title = "Coverage"', "title = "), "line 2"),
+        (('label = "Coverage"', ""), "scale coverage has no label"),
+    ],
+)
+def test_a_fault_is_named(tmp_path, change, message):
+    path = tmp_path / "rubric.toml"
+    path.write_text(RUBRIC.replace(*change))
+    with pytest.raises(ValueError, match=message) as caught:
+        read_rubric(path)
+    assert str(path) in str(caught.value)
+
+
+def test_keys_are_different(tmp_path):
+    path = tmp_path / "rubric.toml"
+    path.write_text(RUBRIC + RUBRIC[RUBRIC.index("[[scale]]") :])
+    with pytest.raises(ValueError, match="two scales have the same key"):
+        read_rubric(path)
