@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from wikisum.models.network.spec import ModelSpec
-from wikisum.models.settings.run import RunSettings
+from wikisum.models.settings.decoding import DecodingSettings
+from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings
 from wikisum.pipeline.setting import Checked
 from wikisum.ranker.learned.settings import PRESETS
 
@@ -46,20 +47,35 @@ def model_settings(spec: ModelSpec) -> dict[str, Any]:
         name: {key: value for key, value in _values(run).items() if value != default[key]}
         for name, run in runs.items()
     }
-    return {"default": default, **presets}
+    return {"default": default, "bounds": _bounds(spec.settings), **presets}
 
 
-def ranker_settings() -> dict[str, Any]:
-    """Return the presets of the ranker."""
+def run_settings() -> dict[str, Any]:
+    """Return the bounds of the settings that all models share."""
     return {
-        name: _plain([dataclasses.asdict(one) for one in preset])
-        for name, preset in PRESETS.items()
+        kind.__name__: _bounds(kind) for kind in (SourceSettings, TrainSettings, DecodingSettings)
     }
 
 
+def ranker_settings() -> dict[str, Any]:
+    """Return the presets of the ranker, and the bounds of its settings."""
+    presets = {
+        name: _plain([dataclasses.asdict(one) for one in preset])
+        for name, preset in PRESETS.items()
+    }
+    return {"bounds": [_bounds(type(one)) for one in PRESETS["paper"]], **presets}
+
+
 def stored(name: str) -> Any:
-    """Return what the file has of `stages`, of `ranker` or of a model."""
+    """Return what the file has of `stages`, `runs`, `ranker` or a model."""
     return json.loads(FILE.read_text())[name]
+
+
+def _bounds(kind: Any) -> dict[str, Any]:
+    found = {f.name: [f.metadata.get(name) for name in BOUNDS] for f in dataclasses.fields(kind)}
+    return {
+        name: _plain(values) for name, values in found.items() if any(v is not None for v in values)
+    }
 
 
 def _values(run: RunSettings) -> dict[str, Any]:
@@ -75,7 +91,7 @@ if __name__ == "__main__":
     from tests.pipeline.test_stage_settings import KINDS
     from wikisum.models.table import specs
 
-    found = {"stages": stage_settings(KINDS), "ranker": ranker_settings()}
+    found = {"stages": stage_settings(KINDS), "ranker": ranker_settings(), "runs": run_settings()}
     found |= {spec.name: model_settings(spec) for spec in specs()}
     lines = [
         f'"{name}": {{\n'

@@ -14,26 +14,10 @@ ELSEWHERE = {
     "pipeline/errors.py": ("pipeline/engine/test_run.py", "a class without a body"),
     "pipeline/reasons.py": ("pipeline/test_stages.py", "sentences; one rule serves all stages"),
     "pipeline/*/settings.py": ("pipeline/test_stage_settings.py", "fields; one rule serves all"),
-    "pipeline/corpora/corpus.py": ("pipeline/corpora/test_read.py", "records of the readers"),
     "pipeline/commands/exchange/*.py": ("pipeline/corpora/test_stage.py", "flags of one call each"),
     "crawl/wikipedia/marks.py": ("crawl/wikipedia/test_mend.py", "constants"),
-    "ranker/training/loop.py": ("models/training/test_train.py", "needs a model to train"),
-    "ranker/training/settings.py": ("ranker/training/test_fields.py", "fields"),
-    "ranker/training/reader.py": ("models/data/test_batches.py", "a protocol of two readers"),
-    "ranker/training/loss.py": ("ranker/training/test_monitor.py", "sums of losses"),
-    "models/vocabulary/subwords.py": ("models/vocabulary/test_run_vocabulary.py", "one of two"),
-    "models/training/vocabulary.py": ("models/training/test_train.py", "a step of training"),
-    "models/convert/*.py": ("models/convert", "steps of one conversion"),
-    "models/export/*.py": ("models/export/test_formats.py", "steps of one export"),
-    "models/decoding/split.py": ("models/decoding/test_summarize.py", "a loop over a split"),
-    "models/hierarchical_decoder/*.py": (
-        "models/hierarchical_decoder/test_hierarchical_decoder.py",
-        "compared as whole models with their equations",
-    ),
-    "models/pointer/*.py": (
-        "models/pointer/test_pointer_generator.py",
-        "compared as whole models with their equations",
-    ),
+    "ranker/training/settings.py": ("ranker/learned/test_settings.py", "fields"),
+    "ranker/training/loss.py": ("ranker/training/test_loop.py", "records without methods"),
 }
 
 

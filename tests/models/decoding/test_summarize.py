@@ -1,5 +1,3 @@
-import dataclasses
-import io
 import json
 import shutil
 
@@ -10,57 +8,16 @@ import torch
 
 from wikisum.graphs.edges import Edges
 from wikisum.graphs.entities import recognizer
-from wikisum.models.data.batches import SplitReader
 from wikisum.models.decoding.hypothesis import Hypothesis
-from wikisum.models.decoding.split import SummaryJob, job_key, split_rows
+from wikisum.models.decoding.split import job_key, split_rows
 from wikisum.models.decoding.summarize import load_run, own_summary, summaries
 from wikisum.models.decoding.write_summaries import write_summaries
 from wikisum.models.settings.decoding import DecodingSettings
-from wikisum.models.settings.run import SourceSettings, changed
-from wikisum.models.table import preset
-from wikisum.models.training.checkpoints import prepare_run
-from wikisum.models.training.train import Stopping, Trainer
+from wikisum.models.settings.run import SourceSettings
 from wikisum.pipeline.cli import main
-from wikisum.ranker.data.shards import split_shards
 from wikisum.ranker.runs.checkpoints import load_checkpoint, save_checkpoint
-from wikisum.ranker.training.distributed import ProcessGroup
 
 CPU = torch.device("cpu")
-
-
-@pytest.fixture(scope="module")
-def runs(topics, tmp_path_factory):
-    """A flat and two hierarchical runs, one with a graph, hardly trained."""
-    folder = tmp_path_factory.mktemp("runs")
-    graph = {"graph": "similarity", "graph_head": 0}
-    for name, base, more in (
-        ("ht", "tiny", {}),
-        ("ft", "tiny-ft", {}),
-        ("graph", "tiny", graph),
-    ):
-        changes = {"width": 16, "feedforward": 32, "vocab_size": 600, "steps": 4,
-                   "validate_every": 2, "batch_tokens": 1_000, "warmup_steps": 2}  # fmt: skip
-        settings = changed(preset(base), changes | more)
-        readers = [
-            SplitReader(split_shards(str(topics), split), settings.model, settings.source)
-            for split in ("train", "validation")
-        ]
-        vocab = (topics / "vocab" / "wikisum.model").read_bytes()
-        prepare_run(folder / name, settings, vocab, str(topics))
-        Trainer(folder / name, settings, *readers, ProcessGroup(0, 1, CPU)).fit(
-            io.StringIO(), Stopping()
-        )
-    return folder
-
-
-@pytest.fixture
-def make_job(topics):
-    def make(loaded, **search):
-        settings = loaded.chosen.settings
-        reader = SplitReader(split_shards(str(topics), "test"), settings.model, settings.source)
-        return SummaryJob(reader, DecodingSettings(max_tokens=8, **search), 1_000)
-
-    return make
 
 
 @pytest.mark.parametrize("model", ["ht", "ft"])
@@ -94,27 +51,6 @@ def test_a_leads_probability_is_that_of_its_tokens(runs, make_job):
     )
     loss = torch.nn.functional.cross_entropy(logits[0], batch.label_BS[0], reduction="sum")
     assert row.lead_log_prob == pytest.approx(-loss.item(), rel=1e-4)
-
-
-def test_rows_from_a_row_group_on_are_those_of_the_whole(runs, topics, tmp_path):
-    loaded = load_run(runs / "ht", "best", CPU)
-    settings = loaded.chosen.settings
-    path = tmp_path / "test-00000-of-00001.parquet"
-    pq.write_table(pq.read_table(topics / "examples" / path.name), path, row_group_size=23)
-    reader = SplitReader(split_shards(str(tmp_path), "test"), settings.model, settings.source)
-    job = SummaryJob(reader, DecodingSettings(beam=1, max_tokens=8), 1_000)
-    whole = list(split_rows(loaded, job))
-    assert [g.rows for g in reader.groups] == [23, 23, 14]
-    assert list(split_rows(loaded, job, 1)) == whole[23:]
-    assert list(split_rows(loaded, job, 3)) == []
-
-
-def test_batches_do_not_change_summaries(runs, make_job):
-    loaded = load_run(runs / "ht", "best", CPU)
-    job = make_job(loaded, beam=3)
-    alone = list(split_rows(loaded, job._replace(batch_tokens=1)))
-    together = list(split_rows(loaded, job._replace(batch_tokens=5_000)))
-    assert [row.summary for row in alone] == [row.summary for row in together]
 
 
 @pytest.mark.parametrize("model", ["ht", "ft"])
@@ -188,31 +124,6 @@ def test_a_row_that_was_cut_off_is_written_again(runs, make_job, tmp_path):
     assert asked == [0, 1]
     found = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
     assert [row["id"] for row in found] == [row.id for row in rows]
-
-
-def test_the_key_changes_with_what_decides_the_rows(runs, make_job, topics, tmp_path):
-    loaded = load_run(runs / "ht", "best", CPU)
-    jobs = [make_job(loaded, beam=beam) for beam in (1, 2)]
-    keys = {job_key(loaded, job) for job in jobs}
-    keys.add(job_key(load_run(runs / "ht", "2", CPU), jobs[0]))
-    keys.add(job_key(load_run(runs / "ht", "best", CPU, "bf16"), jobs[0]))
-    longer = dataclasses.replace(jobs[0].reader.source, source_tokens=3_000)
-    reader = SplitReader(split_shards(str(topics), "test"), jobs[0].reader.model, longer)
-    keys.add(job_key(loaded, jobs[0]._replace(reader=reader)))
-    assert len(keys) == 5
-
-
-def test_the_key_changes_with_the_shards(runs, topics, tmp_path):
-    loaded = load_run(runs / "ht", "best", CPU)
-    settings = loaded.chosen.settings
-    path = tmp_path / "test-00000-of-00001.parquet"
-    keys = set()
-    for compression in ("zstd", "none"):  # as if another build had as many rows
-        table = pq.read_table(topics / "examples" / path.name)
-        pq.write_table(table, path, compression=compression)
-        reader = SplitReader(split_shards(str(tmp_path), "test"), settings.model, settings.source)
-        keys.add(job_key(loaded, SummaryJob(reader, DecodingSettings(), 1_000)))
-    assert len(keys) == 2
 
 
 def own_example(*texts):

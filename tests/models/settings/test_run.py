@@ -2,6 +2,7 @@ import dataclasses
 
 import pytest
 
+from tests.golden_settings import run_settings, stored
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import (
     RunSettings,
@@ -163,3 +164,14 @@ def test_a_summary_of_a_whole_article_may_be_as_long_as_the_longest_target():
     article = dataclasses.replace(RUN, source=SourceSettings(target="article", article_tokens=9))
     assert with_target_length(article).decoding == dataclasses.replace(RUN.decoding, max_tokens=9)
     assert with_target_length(RUN) == RUN
+
+
+def test_bounds_are_those_that_users_know():
+    assert run_settings() == stored("runs")
+
+
+@pytest.mark.parametrize("kind", [SourceSettings, TrainSettings, DecodingSettings, RunSettings])
+def test_settings_cannot_be_changed(kind):
+    settings = RUN if kind is RunSettings else kind()
+    with pytest.raises(AttributeError):
+        setattr(settings, dataclasses.fields(kind)[0].name, None)

@@ -18,11 +18,10 @@ from wikisum.models.vocabulary.run_vocabulary import (
     load_words,
     save_words,
 )
-from wikisum.models.vocabulary.subwords import Subwords
 from wikisum.models.vocabulary.words import Words
 from wikisum.pipeline.cli import main
-from wikisum.ranker.data.shards import find_vocab, split_shards
-from wikisum.ranker.data.vocab import PIECES, load_model
+from wikisum.ranker.data.shards import split_shards
+from wikisum.ranker.data.vocab import PIECES
 
 SMALL = ["--width", 8, "--embedding", 8, "--source-tokens", 120, "--lead-tokens", 30,
          "--batch-tokens", 900, "--log-every", 1, "--device", "cpu"]  # fmt: skip
@@ -75,15 +74,6 @@ def test_a_reader_of_words_goes_to_other_processes(topics):
     assert batch.label_slot_Y.numel() == reader.lengths().target[:3].sum()
     with pytest.raises(ValueError, match="the model reads text"):
         SplitReader(shards, model, source)
-
-
-def test_subwords_go_to_other_processes_and_end_sentences(topics):
-    subwords = Subwords(load_model(find_vocab(str(topics)), "topics"))
-    title, (paragraph,) = subwords.encode("The mill", ["It was built of granite."])
-    assert title.size
-    assert paragraph[-1] in subwords.sentence_ends
-    again = pickle.loads(pickle.dumps(subwords))
-    assert again.decode(paragraph.tolist(), "", []) == "It was built of granite."
 
 
 def test_vectors_of_a_file_are_the_first_values_and_coverage_a_second_phase(train, tmp_path):

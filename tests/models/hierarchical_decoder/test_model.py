@@ -5,12 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
-from wikisum.models.bench import parameter_count
 from wikisum.models.data.batches import collate
-from wikisum.models.hierarchical_decoder.parallel import AttentionPooling, ParallelSettings
-from wikisum.models.hierarchical_decoder.vertical import StepwiseAttention, VerticalAttention
+from wikisum.models.hierarchical_decoder.vertical import VerticalAttention
 from wikisum.models.network import packing
 from wikisum.models.table import build, preset
 
@@ -136,47 +133,12 @@ def test_source_attention_is_that_of_the_equations(kind, form, make_model, make_
 
 
 @torch.no_grad()
-def test_moved_projections_are_those_of_plain_attention():
-    """Keys of each query's own, against torch's attention with one query at a time."""
-    torch.manual_seed(0)
-    own = StepwiseAttention(16, 4, 0.0, bias=True).double()
-    theirs = nn.MultiheadAttention(16, 4, batch_first=True).double()
-    for part in (own.query, own.key, own.value, own.output):
-        nn.init.normal_(part.bias)
-    parts = own.query, own.key, own.value
-    theirs.in_proj_weight.copy_(torch.cat([p.weight for p in parts]))
-    theirs.in_proj_bias.copy_(torch.cat([p.bias for p in parts]))
-    theirs.out_proj.load_state_dict(own.output.state_dict())
-    x, keys = torch.randn(2, 3, 16).double(), torch.randn(2, 5, 3, 16).double()
-    mask = torch.tensor([[True] * 5, [True, True, False, False, False]])
-    found, weights = own.attend_own(x, keys, mask)
-    for s in range(3):
-        query, mine = x[:, s : s + 1], keys[:, :, s]
-        expected, share = theirs(query, mine, mine, key_padding_mask=~mask)
-        torch.testing.assert_close(found[:, s : s + 1], expected)
-        torch.testing.assert_close(weights[:, :, s].mean(1), share[:, 0])
-
-
-@torch.no_grad()
 def test_attention_in_an_example_of_one_paragraph_is_all_on_it(make_model, make_source, target):
     for kind in KINDS:
         model = make_model(kind)
         layer, memory = model.decoder[0], model.encode(make_source([4]))
         share = layer.cross_attention.attend(torch.randn(1, 5, 16), memory.layers[0])[1]
         torch.testing.assert_close(share, torch.ones(1, 5, 1))
-
-
-def test_dropout_is_on_sublayers_alone(make_source):
-    settings = ParallelSettings(
-        vocab_size=50, width=16, feedforward=32, heads=4, dropout=0.5, feedforward_dropout=False
-    )
-    pooling = AttentionPooling(settings)
-    nn.init.normal_(pooling.score)
-    assert pooling.feedforward[2].p == 0
-    given = torch.randn(13, 16), make_source([5, 3, 1], [4])
-    assert not torch.equal(pooling(*given), pooling(*given))
-    pooling.eval()
-    assert torch.equal(pooling(*given), pooling(*given))
 
 
 def test_released_embeddings_start_in_the_range_of_its_framework(make_model):
@@ -186,31 +148,3 @@ def test_released_embeddings_start_in_the_range_of_its_framework(make_model):
     assert table.abs().max().item() == pytest.approx(0.05, rel=1e-3)
     assert table.std().item() == pytest.approx(0.1 / 12**0.5, rel=0.02)
     assert isinstance(model.decoder[0].cross_attention, VerticalAttention)
-
-
-def test_presets_are_those_of_the_paper():
-    for kind in KINDS:
-        run, shallow = preset(kind), preset(f"{kind}-1-layer")
-        shape = run.model
-        assert (shape.width, shape.feedforward, shape.heads, shape.dropout) == (256, 1024, 4, 0.3)
-        assert (shape.encoder_layers, shape.decoder_layers) == (3, 3)
-        assert (shallow.model.encoder_layers, shallow.model.decoder_layers) == (1, 1)
-        assert (run.train.steps, shallow.train.steps) == (600_000, 300_000)
-        # noam: width ** -0.5 * steps ** -0.5 at the end of the warm-up
-        peak = (256 * run.train.warmup_steps) ** -0.5
-        assert run.train.peak_learning_rate == pytest.approx(peak, rel=1e-3)
-        assert (run.source.max_paragraphs, run.source.paragraph_tokens) == (30, 100)
-        assert run.train.batch_tokens == 16 * run.source.source_tokens == 16 * 3_000
-        search = run.decoding
-        assert (search.beam, search.penalty, search.max_tokens) == (5, "average", 200)
-        assert (search.block_ngram, search.block_recent, search.prime_title) == (3, True, False)
-        released = preset(f"{kind}-released")
-        assert released.decoding == dataclasses.replace(search, prime_title=True)
-        assert released.model == dataclasses.replace(shape, released=True)
-
-
-def test_parallel_attention_has_two_layers_of_pooling_more(make_model):
-    """PHT has the pooling and a paragraph attention of the same size as VHT's."""
-    one, other = (make_model(kind) for kind in KINDS)
-    pooling = one.encoder.pooling
-    assert parameter_count(one) - parameter_count(other) == parameter_count(pooling)
