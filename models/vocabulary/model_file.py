@@ -15,9 +15,14 @@ _PACKAGE = "wikisum_vocab"
 _FIELDS = {
     "Piece": {"piece": (1, "STRING"), "score": (2, "FLOAT"), "type": (3, "INT32")},
     "TrainerSpec": {
-        "bos_piece": (46, "STRING"), "eos_piece": (47, "STRING"), "pad_piece": (48, "STRING"),
+        "model_type": (3, "INT32"), "bos_piece": (46, "STRING"), "eos_piece": (47, "STRING"),
+        "pad_piece": (48, "STRING"),
     },
-    "Model": {"pieces": (1, "Piece"), "trainer_spec": (2, "TrainerSpec")},
+    "NormalizerSpec": {"precompiled_charsmap": (2, "BYTES")},
+    "Model": {
+        "pieces": (1, "Piece"), "trainer_spec": (2, "TrainerSpec"),
+        "normalizer_spec": (3, "NormalizerSpec"),
+    },
 }  # fmt: skip
 _REPEATED = "pieces"
 
@@ -38,5 +43,5 @@ def _model_class() -> Any:
 
 
 def parse_model(model: bytes) -> Any:
-    """Return the message of a SentencePiece model: `pieces` in the order of ids, `trainer_spec`."""
+    """Return the message of a SentencePiece model: `pieces` in the order of ids, and its specs."""
     return _model_class().FromString(model)

@@ -1,4 +1,4 @@
-"""`wikisum export`: a dataset in the formats of other tools."""
+"""`wikisum export`: a dataset or a trained model in the formats of other tools."""
 
 import argparse
 from pathlib import Path
@@ -8,10 +8,17 @@ from wikisum.pipeline.commands.flags import count
 from wikisum.pipeline.commands.job import add_dataset, dataset_of
 
 FORMATS = ("hiersumm", "graphsum", "text", "primera", "jsonl", "hf")
+MODEL = "transformers"
 
 
 def export(args: argparse.Namespace) -> int:
-    """Write a dataset in the format of another tool, into a new folder."""
+    """Write a dataset in the format of another tool, into a new folder.
+
+    With `--to transformers`, DIR is the run of a flat transformer (ft), and its best weights are
+    written as a model that AutoModelForSeq2SeqLM reads.
+    """
+    if args.to == MODEL:
+        return _export_model(args)
     from wikisum.models.export.export import export as write
 
     for note in write(dataset_of(args), args.to, Path(args.out), args.max_paragraphs):
@@ -19,9 +26,21 @@ def export(args: argparse.Namespace) -> int:
     return DONE
 
 
+def _export_model(args: argparse.Namespace) -> int:
+    from wikisum.models.convert.pegasus import to_transformers
+    from wikisum.models.training.checkpoints import best_of
+
+    if args.max_paragraphs is not None:
+        raise ValueError(f"--max-paragraphs does not go with --to {MODEL}, which exports a model")
+    run = Path(dataset_of(args))
+    to_transformers(run, Path(args.out), "best" if best_of(run) else "last")
+    print(f"next: AutoModelForSeq2SeqLM.from_pretrained({args.out!r})")
+    return DONE
+
+
 def _add_flags(parser: argparse.ArgumentParser) -> None:
     add_dataset(parser)
-    parser.add_argument("--to", required=True, choices=FORMATS, help="format to write")
+    parser.add_argument("--to", required=True, choices=(*FORMATS, MODEL), help="format to write")
     parser.add_argument("--out", required=True, metavar="DIR", help="new folder to write")
     parser.add_argument(
         "--max-paragraphs",
