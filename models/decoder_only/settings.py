@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from wikisum.ranker.setting import Checked, require, setting, share_setting
+from wikisum.models.network.settings import LayerSettings
+from wikisum.ranker.setting import require, setting, share_setting
 
 FULL, LOCAL, COMPRESSED, RECURRENT = "FLMX"
 DENSE, SEPARABLE, EXPERTS = "DSE"
@@ -10,7 +11,7 @@ COMPRESSIONS = "before", "after"
 
 
 @dataclass(frozen=True)
-class DecoderOnlySettings(Checked):
+class DecoderOnlySettings(LayerSettings):
     """The layers of a decoder-only model and their sizes.
 
     `layers` spells the attention of each layer from the input up: F full, L local (blocks of
@@ -26,24 +27,18 @@ class DecoderOnlySettings(Checked):
     (`separator_loss` false); the paper's product has all of them.
     """
 
-    vocab_size: int = setting(32_000, "number of subwords", at_least=1)
     width: int = setting(512, "width of token vectors", at_least=1)
     feedforward: int = setting(2_048, "width inside the feed-forward layers", at_least=1)
-    heads: int = setting(8, "number of attention heads", at_least=1)
     layers: str = setting(
         "LMLML", "attention of each layer: F full, L local, M memory-compressed, X with memory"
     )
     feedforwards: str = setting(
         "D", "feed-forward part of each layer, or of all: D dense, S convolutions, E experts"
     )
-    dropout: float = share_setting(0.1, "dropout on embeddings and on the output of each sublayer")
-    attention_dropout: float = share_setting(0.0, "dropout on attention weights")
     relu_dropout: float = share_setting(0.0, "dropout inside the feed-forward layers")
-    pre_norm: bool = setting(False, "normalize before each sublayer, not after it")
     input_norm: bool = setting(False, "normalize the input of the first layer")
     bias: bool = setting(False, "biases in the projections of attention")
     output_bias: bool = setting(False, "a bias on the logits")
-    scale_embeddings: bool = setting(True, "multiply embeddings by the root of the width")
     block: int = setting(256, "tokens per block of local attention, or per segment", at_least=1)
     lookback: int = setting(0, "blocks before its own that a local layer sees", at_least=0)
     factor: int = setting(3, "tokens per row of compressed memory", at_least=2)
@@ -66,10 +61,6 @@ class DecoderOnlySettings(Checked):
         require(
             len(self.feedforwards) in (1, len(self.layers)),
             f"--feedforwards {self.feedforwards} must have one letter, or one per layer",
-        )
-        require(
-            self.width % (2 * self.heads) == 0,
-            f"--width {self.width} does not divide into {self.heads} heads of even width",
         )
         require(
             RECURRENT not in self.layers or set(self.layers) == {RECURRENT},

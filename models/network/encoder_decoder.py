@@ -6,7 +6,6 @@ hypotheses, C cached positions, V vocabulary.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -17,34 +16,8 @@ from wikisum.models.network.layers import NORM_EPSILON, DecoderLayer, KeysValues
 from wikisum.models.network.loss import cross_entropy, label_log_probabilities
 from wikisum.models.network.packing import Batch, Source, pad
 from wikisum.models.network.positions import sinusoids
+from wikisum.models.network.settings import EncoderDecoderSettings
 from wikisum.models.network.spec import Loss, SummaryModel
-from wikisum.ranker.setting import Checked, require, setting, share_setting
-
-
-@dataclass(frozen=True)
-class EncoderDecoderSettings(Checked):
-    """Settings that all encoder-decoder transformers share."""
-
-    vocab_size: int = setting(32_000, "number of subwords", at_least=1)
-    width: int = setting(256, "width of token vectors", at_least=1)
-    feedforward: int = setting(1_024, "width inside the feed-forward layers", at_least=1)
-    heads: int = setting(8, "number of attention heads", at_least=1)
-    decoder_layers: int = setting(6, "number of decoder layers", at_least=1)
-    dropout: float = share_setting(0.1, "dropout on embeddings and on the output of each sublayer")
-    feedforward_dropout: bool = setting(True, "dropout inside the feed-forward layers")
-    attention_dropout: float = share_setting(0.0, "dropout on attention weights")
-    pre_norm: bool = setting(False, "normalize before each sublayer, not after it")
-    bias: bool = setting(True, "biases in the projections of attention")
-    output_bias: bool = setting(True, "a bias on the logits")
-    tie_output: bool = setting(True, "the logits use the table of embeddings")
-    scale_embeddings: bool = setting(True, "multiply embeddings by the root of the width")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(
-            self.width % (2 * self.heads) == 0,
-            f"--width {self.width} does not divide into {self.heads} heads of even width",
-        )
 
 
 class Memory(NamedTuple):

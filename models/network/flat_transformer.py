@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
-from wikisum.models.network.encoder_decoder import EncoderDecoder, EncoderDecoderSettings
+from wikisum.models.network.encoder_decoder import EncoderDecoder
 from wikisum.models.network.layers import LocalLayer
 from wikisum.models.network.packing import Source
 from wikisum.models.network.positions import sinusoids
@@ -20,6 +20,7 @@ from wikisum.models.network.presets import (
     TINY_SOURCE,
     TINY_TRAIN,
 )
+from wikisum.models.network.settings import EncoderDecoderSettings
 from wikisum.models.network.spec import ModelSpec
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings

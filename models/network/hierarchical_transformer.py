@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from wikisum.models.network.encoder_decoder import EncoderDecoder, EncoderDecoderSettings
+from wikisum.models.network.encoder_decoder import EncoderDecoder
 from wikisum.models.network.layers import NORM_EPSILON, FeedForward, LocalLayer, Residual
 from wikisum.models.network.packing import Source, pad, unpad
 from wikisum.models.network.positions import sinusoids
@@ -21,6 +21,7 @@ from wikisum.models.network.presets import (
     TINY_SOURCE,
     TINY_TRAIN,
 )
+from wikisum.models.network.settings import EncoderDecoderSettings
 from wikisum.models.network.spec import ModelSpec
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import RunSettings, SourceSettings, TrainSettings

@@ -5,41 +5,16 @@ heads, D width of a head, K hypotheses, C cached positions.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
 from wikisum.models.network.attention import Attention
 from wikisum.models.network.packing import Source, pad
+from wikisum.models.network.settings import EncoderDecoderSettings, LayerSettings
 
 NORM_EPSILON = 1e-6
 KeysValues = tuple[Tensor, Tensor]
-
-
-class LayerSettings(Protocol):
-    """The settings that a layer reads."""
-
-    @property
-    def width(self) -> int: ...
-    @property
-    def feedforward(self) -> int: ...
-    @property
-    def heads(self) -> int: ...
-    @property
-    def dropout(self) -> float: ...
-    @property
-    def attention_dropout(self) -> float: ...
-    @property
-    def pre_norm(self) -> bool: ...
-    @property
-    def bias(self) -> bool: ...
-
-
-class FeedForwardSettings(LayerSettings, Protocol):
-    """The settings that a layer with a `FeedForward` part reads."""
-
-    @property
-    def feedforward_dropout(self) -> bool: ...
 
 
 class Residual(nn.Module):
@@ -62,7 +37,7 @@ class Residual(nn.Module):
 class FeedForward(nn.Sequential):
     """Two linear layers with a ReLU between them, applied to each token."""
 
-    def __init__(self, settings: FeedForwardSettings) -> None:
+    def __init__(self, settings: EncoderDecoderSettings) -> None:
         super().__init__(
             nn.Linear(settings.width, settings.feedforward),
             nn.ReLU(inplace=True),
@@ -74,7 +49,7 @@ class FeedForward(nn.Sequential):
 class LocalLayer(nn.Module):
     """Each token attends to its own paragraph (equations 11 and 12 of Liu & Lapata 2019)."""
 
-    def __init__(self, settings: FeedForwardSettings) -> None:
+    def __init__(self, settings: EncoderDecoderSettings) -> None:
         super().__init__()
         self.attention = Attention(
             settings.width, settings.heads, settings.attention_dropout, settings.bias
@@ -143,7 +118,7 @@ class DecoderLayer(nn.Module):
     """
 
     def __init__(
-        self, settings: FeedForwardSettings, cross_attention: nn.Module | None = None
+        self, settings: EncoderDecoderSettings, cross_attention: nn.Module | None = None
     ) -> None:
         super().__init__()
         shape = settings.width, settings.heads, settings.attention_dropout, settings.bias
