@@ -8,7 +8,7 @@ step. That of Schueller et al. does not: its LSTM runs over the whole target, th
 attend together.
 """
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -38,24 +38,6 @@ class DecoderState(NamedTuple):
     cell_BKD: Tensor
     context_BKA: Tensor
     coverage_BKL: Tensor
-
-
-class Decoder(Protocol):
-    """What both decoders offer; `is_seen` tells which source tokens a query may attend to."""
-
-    def key(self, value_BLA: Tensor) -> Tensor:
-        """Return what queries are compared with, [B, L, A]."""
-
-    def start(self, memory: Memory, count: int) -> DecoderState:
-        """Return the state of `count` hypotheses of each example before the first step."""
-
-    def step(
-        self, embedded_BKE: Tensor, state: DecoderState, memory: Memory, is_seen_BKL: Tensor
-    ) -> tuple[Steps, DecoderState]:
-        """Return one step of K hypotheses, and the state after it."""
-
-    def sequence(self, embedded_BSE: Tensor, memory: Memory, is_seen_BSL: Tensor) -> Steps:
-        """Return the steps of whole targets."""
 
 
 class BahdanauDecoder(nn.Module):

@@ -21,13 +21,7 @@ from torch import Tensor, nn
 
 from wikisum.models.network.packing import Batch, Source, pad
 from wikisum.models.network.spec import Figure, Loss, SummaryModel, TensorState
-from wikisum.models.pointer.decoders import (
-    BahdanauDecoder,
-    Decoder,
-    DecoderState,
-    LuongDecoder,
-    Steps,
-)
+from wikisum.models.pointer.decoders import BahdanauDecoder, DecoderState, LuongDecoder, Steps
 from wikisum.models.pointer.encoder import Encoder, Memory
 from wikisum.models.pointer.mixture import (
     OutputLayer,
@@ -59,6 +53,8 @@ class TargetLogs(NamedTuple):
 class PointerGenerator(SummaryModel):
     """Encoder, decoder, one table of embeddings for source and target, and the output layer."""
 
+    decoder: BahdanauDecoder | LuongDecoder
+
     def __init__(self, settings: PointerSettings) -> None:
         super().__init__()
         self.settings = settings
@@ -87,7 +83,7 @@ class PointerGenerator(SummaryModel):
         if self.settings.windows == "static":
             shift_BN = batch_shift_steps(length_B, self.settings)
         id_BL = pad(source.id_N[:, None], *slots)[..., 0]
-        key_BLA = self._decoder.key(value_BLA)
+        key_BLA = self.decoder.key(value_BLA)
         return Memory(
             value_BLA, key_BLA, source.is_source_BL, id_BL, hidden_BW, cell_BW, shift_BN
         )  # fmt: skip
@@ -119,7 +115,7 @@ class PointerGenerator(SummaryModel):
         window_BS = self._windows(batch.target_BS, memory)
         is_seen_BSL = self._is_seen(window_BS, memory)
         embedded_BSE = self._embedded(batch.target_BS)
-        steps = self._decoder.sequence(embedded_BSE, memory, is_seen_BSL)
+        steps = self.decoder.sequence(embedded_BSE, memory, is_seen_BSL)
         slot_Y = batch.label_slot_Y
         example_Y = slot_Y // batch.label_BS.shape[1]
         can_copy_YL = _at(is_seen_BSL, slot_Y) & self.settings.pointer
@@ -150,7 +146,7 @@ class PointerGenerator(SummaryModel):
 
     def start(self, memory: Memory, beam: int, max_steps: int) -> PointerState:
         """Return the state before the first step; dynamic windows begin one before the first."""
-        mine = self._decoder.start(memory, beam)._asdict()
+        mine = self.decoder.start(memory, beam)._asdict()
         mine["window_BK"] = memory.id_BL.new_full((len(memory.id_BL), beam), -1)
         vocab_size = self.settings.vocab_size
         if self.settings.pointer:
@@ -163,7 +159,7 @@ class PointerGenerator(SummaryModel):
         before = dict(state.per_hypothesis)
         window_BK = self._next_windows(before.pop("window_BK"), token_BK, memory, state.step)
         embedded_BKE, is_seen_BKL = self._embedded(token_BK), self._is_seen(window_BK, memory)
-        steps, after = self._decoder.step(embedded_BKE, DecoderState(**before), memory, is_seen_BKL)
+        steps, after = self.decoder.step(embedded_BKE, DecoderState(**before), memory, is_seen_BKL)
         state.per_hypothesis = {**after._asdict(), "window_BK": window_BK}
         state.step += 1
         log_BKV = self._output_layer.log_probabilities(
@@ -179,11 +175,7 @@ class PointerGenerator(SummaryModel):
         """Return the attention of target positions to source tokens, [B, S, L]."""
         is_seen_BSL = self._is_seen(self._windows(batch.target_BS, memory), memory)
         embedded_BSE = self._embedded(batch.target_BS)
-        return self._decoder.sequence(embedded_BSE, memory, is_seen_BSL).weight_BQL
-
-    @property
-    def _decoder(self) -> Decoder:
-        return self.decoder
+        return self.decoder.sequence(embedded_BSE, memory, is_seen_BSL).weight_BQL
 
     @property
     def _output_layer(self) -> OutputLayer:
