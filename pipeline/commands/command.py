@@ -8,6 +8,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial, partialmethod
 from typing import Any, NoReturn
 
 from wikisum.pipeline.commands.extras import missing_module
@@ -123,51 +124,24 @@ class Commands:
     def add(
         self,
         name: str,
-        run: Callable[[argparse.Namespace], int],
-        *flags: AddFlags,
-        examples: Sequence[str] = (),
-        late_flags: Sequence[AddFlags] = (),
-    ) -> None:
-        """Add a command; `flags` are functions that add its arguments, `examples` end its help.
-
-        `late_flags` are added when the command is used: they may load what others do not need.
-        """
-
-        def without_beam(args: argparse.Namespace, beam_flags: list[str]) -> int:
-            if beam_flags:
-                raise ValueError(f"this command takes no Beam flags: {' '.join(beam_flags)}")
-            return run(args)
-
-        parser = self._add(name, run.__doc__ or "", flags, examples)
-        parser.set_defaults(run=without_beam)
-        parser.late_flags = late_flags
-
-    def add_beam(
-        self,
-        name: str,
-        run: Callable[[argparse.Namespace, list[str]], int],
+        run: Callable[..., int],
         *flags: AddFlags,
         examples: Sequence[str] = (),
         text: str | None = None,
         late_flags: Sequence[AddFlags] = (),
+        takes_beam_flags: bool = False,
     ) -> None:
-        """Add a command that takes Beam's flags too, those after `--`.
+        """Add a command; `flags` are functions that add its arguments, `examples` end its help.
 
-        `text` is its help, if not the docstring of `run`.
+        `text` is its help, if not the docstring of `run`. `late_flags` are added when the command
+        is used: they may load what others do not need. With `takes_beam_flags`, `run` gets Beam's
+        flags too, those after `--`.
         """
-
-        def with_beam(args: argparse.Namespace, beam_flags: list[str]) -> int:
-            # Workers share the cores; one thread per worker also keeps the order of sums fixed.
-            os.environ.setdefault("OMP_NUM_THREADS", "1")
-            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-            from wikisum.pipeline.engine import files
-
-            files.set_beam_flags(beam_flags)
-            return run(args, beam_flags)
-
         parser = self._add(name, text or run.__doc__ or "", flags, examples)
-        parser.set_defaults(run=with_beam)
+        parser.set_defaults(run=partial(_with_beam if takes_beam_flags else _without_beam, run))
         parser.late_flags = late_flags
+
+    add_beam = partialmethod(add, takes_beam_flags=True)
 
     def group(self, name: str, text: str) -> "Commands":
         """Add a command that has commands of its own."""
@@ -188,3 +162,25 @@ class Commands:
         if self._section:
             self._parent.sections[self._section].append(name)
         return parser
+
+
+def _without_beam(
+    run: Callable[[argparse.Namespace], int], args: argparse.Namespace, beam_flags: list[str]
+) -> int:
+    if beam_flags:
+        raise ValueError(f"this command takes no Beam flags: {' '.join(beam_flags)}")
+    return run(args)
+
+
+def _with_beam(
+    run: Callable[[argparse.Namespace, list[str]], int],
+    args: argparse.Namespace,
+    beam_flags: list[str],
+) -> int:
+    # Workers share the cores; one thread per worker also keeps the order of sums fixed.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from wikisum.pipeline.engine import files
+
+    files.set_beam_flags(beam_flags)
+    return run(args, beam_flags)
