@@ -9,6 +9,7 @@ from wikisum.crawl.extract.soup import soup_text
 from wikisum.crawl.paragraphs import (
     _BOILERPLATE,
     _is_boilerplate,
+    _is_spaced,
     drop_reason,
     split_long,
 )
@@ -48,6 +49,14 @@ def test_language_by_script():
     assert drop_reason(russian, "ru") is None
     assert drop_reason("The bridge was opened in 1881.", "ru") == "other_language"
     assert drop_reason("Le pont a été ouvert à l'été.", "fr") is None
+
+
+@pytest.mark.parametrize(
+    ("unspaced", "is_spaced"), [(0, True), (24, True), (25, False), (35, False), (100, False)]
+)
+def test_a_quarter_of_characters_without_spaces_is_enough(unspaced, is_spaced):
+    assert _is_spaced("橋" * unspaced + "a" * (100 - unspaced)) is is_spaced
+    assert _is_spaced("橋" * unspaced + "ж" * (100 - unspaced)) is is_spaced
 
 
 def test_long_paragraphs_break_at_sentences():

@@ -11,6 +11,7 @@ from wikisum.models.bench import (
     at_width,
     costs,
     drawn_batch,
+    median_seconds,
     table,
     training_flops,
 )
@@ -52,6 +53,22 @@ def test_without_names_each_model_has_a_row():
     assert models == MODELS.keys() - {"hf"}  # which has no presets
     lines = table(rows).splitlines()
     assert len({len(line) for line in lines}) == 1
+
+
+def test_rates_are_those_of_the_largest_batch(monkeypatch):
+    """Three examples of 131 tokens in two seconds."""
+    monkeypatch.setattr(bench, "_largest_batch", lambda *_: (3, 2.0))
+    monkeypatch.setattr(bench, "_decoding_seconds", lambda *_: 0.5)
+    monkeypatch.setattr(bench, "training_flops", lambda *_: 1e9)
+    settings = dataclasses.replace(SMALL, presets=("tiny",))
+    (row,) = costs(settings, torch.device("cpu"))
+    assert row[2:6] == (3, 3 * (120 + 10 + 1) / 2, 3 * 1e9 / 2, 0.5)
+
+
+def test_the_first_run_is_not_timed(monkeypatch):
+    clock = iter([10, 19, 20, 21, 30, 32, 40, 46])
+    monkeypatch.setattr(bench.time, "perf_counter", lambda: next(clock))
+    assert median_seconds(lambda: None, 3, torch.device("cpu")) == 2
 
 
 def test_all_presets_can_be_named():

@@ -53,15 +53,16 @@ def test_the_size_of_chunks_changes_nothing(monkeypatch):
         torch.testing.assert_close(one, found[0])
 
 
+@pytest.mark.parametrize("size", [6, 7, 8, 9, 17])
 @torch.no_grad()
-def test_steps_with_a_cache_find_the_same():
+def test_steps_with_a_cache_find_the_same(size):
     torch.manual_seed(0)
     settings = DecoderOnlySettings(width=16, heads=2, layers="X", block=4, memory=6, dropout=0.0)
     attention = RelativeAttention(settings).eval()
-    x, biases = torch.randn(17, 16), torch.randn(2, 2, 8)
-    whole = attention(x, Layout([17], torch.device("cpu")), biases)
-    cache = attention.start(x[:5], Layout([5], torch.device("cpu")), 1, 12)
-    for step, position in enumerate(range(5, 17)):
+    x, biases = torch.randn(size, 16), torch.randn(2, 2, 8)
+    whole = attention(x, Layout([size], torch.device("cpu")), biases)
+    cache = attention.start(x[:5], Layout([5], torch.device("cpu")), 1, size - 5)
+    for step, position in enumerate(range(5, size)):
         x_BKW = x[position].view(1, 1, 16)
         found = attention.step(x_BKW, cache, torch.tensor([position]), step, biases)
         torch.testing.assert_close(found[0, 0], whole[position])

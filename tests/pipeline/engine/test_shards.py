@@ -16,6 +16,7 @@ def test_row_groups_fit_training_and_empty_shards_have_a_schema(tmp_path):
     with open_shard(str(tmp_path), "none.parquet", records.WANTED, {}):
         pass
     assert pq.read_table(tmp_path / "none.parquet").schema.equals(records.WANTED)
+    assert b"ARROW:schema" in file.metadata.metadata  # the exact types, for readers of Arrow
 
 
 def test_a_failed_shard_leaves_nothing(tmp_path):

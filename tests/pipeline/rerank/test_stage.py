@@ -8,12 +8,15 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.topics import TopicSettings, write_topics
 from wikisum.pipeline.cli import main
+from wikisum.pipeline.engine.workspace import StageResult
+from wikisum.pipeline.rerank.stage import _card_section
 from wikisum.ranker.learned.score import Scorer
 
 TINY = [
@@ -205,3 +208,11 @@ def test_a_dataset_is_not_ranked_into_itself(data, capsys, tmp_path):
     assert "--out is the dataset itself" in capsys.readouterr().err
     assert rank(tmp_path, tmp_path / "o", "--method", "tfidf") == 2
     assert "no shards" in capsys.readouterr().err
+
+
+def test_the_card_counts_paragraphs_and_an_empty_dataset_has_none():
+    settings = {"method": "bm25", "max_paragraphs": 9}
+    result = StageResult("rank", "hash", [], {}, {"settings": settings}, 0.0)
+    assert "the best 9 an example, 0 of\n0 in all" in _card_section(result)
+    counts = {"paragraphs_in": 5_000, "paragraphs_out": 1_200}
+    assert "1,200 of\n5,000 in all" in _card_section(replace(result, counts=counts))
