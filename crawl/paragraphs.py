@@ -85,6 +85,11 @@ def drop_reason(paragraph: str, language: str | None = None) -> str | None:
     return None
 
 
+def word_count(paragraph: str) -> int:
+    """Return the number of words; three characters count as one where no spaces separate words."""
+    return len(paragraph.split()) if _is_spaced(paragraph) else len(paragraph) // 3
+
+
 def _word_count(paragraph: str) -> int:
     """Return the number of words; a long paragraph's separate punctuation marks count too."""
     count = len(paragraph.split())

@@ -14,6 +14,7 @@ URLS = {
 RECORDS = {
     "bad_encoding": "The body cannot be decompressed as its headers say.",
     "bad_record": "The record of the crawl file is damaged.",
+    "blocked_page": "The server showed a refusal: a block, a captcha, a request for JavaScript.",
     "http_status_<code>": "The server answered the crawler with this status, so there is no page.",
     "no_text": "The page has no text, or none of its paragraphs was kept.",
     "not_a_response": "The record does not hold an HTTP response.",

@@ -20,6 +20,7 @@ PACKAGES = {
 FLOORS = {
     "crawl": [
         {
+            "blocked",
             "errors",
             "language",
             "paragraphs",
@@ -55,7 +56,7 @@ FLOORS = {
         {"errors", "reasons", "records", "setting"},
         {"engine"},
         {"remote"},
-        {"articles"},
+        {"articles", "recurring"},
         {"corpora", "wanted", "examples"},
         {"pages"},
         {"live", "locate", "search"},

@@ -16,7 +16,7 @@ It joins twice, on the URL and then on the article. Documents travel packed: a p
 articles want is unpacked once per article that it goes to, never grouped with them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -44,6 +44,7 @@ from wikisum.pipeline.examples.make_example import (
 from wikisum.pipeline.examples.settings import ExampleSettings
 from wikisum.pipeline.examples.shards import ExampleShards
 from wikisum.pipeline.records import Document, Dropped, WantedUrl, article_from_row
+from wikisum.pipeline.recurring.count import load_lines
 
 SIZES_FOLDER = ".work/sizes"
 
@@ -55,13 +56,14 @@ class JoinExamples(beam.PTransform):
     "documents": PCollection[Document], "failures": PCollection[Dropped]} ->
     PCollection[ExampleOutcome]
 
-    `failures` are the dropped rows of the stages that looked for the pages. There is one outcome
+    `failures` are the dropped rows of the stages that looked for the pages, `recurring_paths` the
+    shards of recurring lines. There is one outcome
     per article, and one without an article per document that a newer capture replaces.
     """
 
-    def __init__(self, settings: ExampleSettings) -> None:
+    def __init__(self, settings: ExampleSettings, recurring_paths: Sequence[str] = ()) -> None:
         super().__init__()
-        self._settings = settings
+        self._settings, self._recurring_paths = settings, tuple(recurring_paths)
 
     def expand(self, records: Any) -> Any:
         pages = (
@@ -95,7 +97,8 @@ class JoinExamples(beam.PTransform):
             for source, rank, data in groups["documents"]
         ]
         missing = [unpack(data, Dropped) for data in groups["missing"]]
-        return make_example(min(copies).article, wanted, self._settings, missing)
+        recurring = load_lines(self._recurring_paths)
+        return make_example(min(copies).article, wanted, self._settings, missing, recurring)
 
 
 def _keyed_wanted(wanted: WantedUrl) -> tuple[str, bytes]:
@@ -146,6 +149,7 @@ class JoinPages:
     wanted_paths: list[str]
     document_paths: list[str]
     failure_paths: list[str]
+    recurring_paths: Sequence[str] = ()
     settings: ExampleSettings
     shards: ExampleShards
 
@@ -158,7 +162,7 @@ class JoinPages:
             | "Documents" >> ReadFiles(self.document_paths, read=partial(read_records, Document)),
             "failures": pipeline
             | "Failures" >> ReadFiles(self.failure_paths, read=partial(read_records, Dropped)),
-        } | JoinExamples(self.settings)
+        } | JoinExamples(self.settings, self.recurring_paths)
         _ = {"outcomes": outcomes | "Parts" >> beam.WithKeys(self._part)} | WriteParts(
             {"outcomes": RowType(ExampleOutcome, lambda outcome: outcome.article)},
             stage=STAGE,

@@ -1,11 +1,12 @@
 """An article and its documents -> its example: drop clones, label, rank, cut. No Beam, no files."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from typing import NamedTuple
 
 from wikisum.crawl.clones import article_shingles, clone_score, lead_bigrams, paragraph_clone_score
 from wikisum.crawl.original.t2t import t2t_text
+from wikisum.crawl.paragraphs import word_count
 from wikisum.crawl.tokens import terms
 from wikisum.pipeline.examples.assign import STAGE
 from wikisum.pipeline.examples.settings import ANY_LANGUAGE, ExampleSettings
@@ -20,9 +21,12 @@ from wikisum.pipeline.records import (
     SourceDocument,
     dropped_row,
 )
+from wikisum.pipeline.recurring.lines import text_key
 from wikisum.ranker.rouge import rouge1_recall, rouge2_recall
 from wikisum.ranker.select import best_within
 from wikisum.ranker.tfidf import tfidf_scores
+
+MAX_DETAIL_CHARS = 200  # of a paragraph that is shown in a dropped row
 
 
 class WantedDocument(NamedTuple):
@@ -61,14 +65,15 @@ def make_example(
     wanted: list[WantedDocument],
     settings: ExampleSettings,
     missing: Iterable[Dropped] = (),
+    recurring: Set[int] = frozenset(),
 ) -> ExampleOutcome:
     """Return the example of an article, its documents in the order of their lists.
 
     Citations come first, search results last. Every document and paragraph that is left out is
     counted, and a document that is left out is a dropped row; `missing` are the rows of wanted
-    pages without a document.
+    pages without a document, `recurring` the keys of paragraphs that recur, which are dropped rows.
     """
-    pool = _Pool(article, settings)
+    pool = _Pool(article, settings, recurring)
     for item in sorted(wanted, key=_list_order):
         pool.add(item)
     counts, dropped, documents = pool.counts, pool.dropped, pool.documents
@@ -107,12 +112,12 @@ def _dropped_counts(rows: list[Dropped]) -> Counter[str]:
 class _Pool:
     """The documents and paragraphs that an article's example is made of, as they are added."""
 
-    def __init__(self, article: Article, settings: ExampleSettings) -> None:
+    def __init__(self, article: Article, settings: ExampleSettings, recurring: Set[int]) -> None:
         self.counts: Counter[str] = Counter(articles_in=1, references_in=0)
         self.dropped: list[Dropped] = []
         self.documents: list[SourceDocument] = []
         self.paragraphs: list[_Pooled] = []
-        self._article, self._settings = article.id, settings
+        self._article, self._settings, self._recurring = article.id, settings, recurring
         self._seen: set[tuple[str, ...]] = set()
         texts = [s.text for s in article.sections]
         self._shingles = article_shingles(article.lead, texts, settings.clone_rule)
@@ -126,9 +131,7 @@ class _Pool:
         score = clone_score(words, self._shingles)
         reason = _document_reason(document, score, len(self.documents), self._settings)
         if reason is None:
-            kept = list(self._kept(document, words))
-            self.paragraphs.extend(kept)
-            reason = None if kept else "no_paragraphs"
+            reason = self._add_paragraphs(document, words)
         if reason is not None:
             detail = f"{source} {rank}, clone_score={score:.4f}"
             self.dropped.append(_dropped_reference(self._article, document, reason, detail))
@@ -146,8 +149,29 @@ class _Pool:
             )
         )
 
-    def _kept(self, document: Document, words: list[tuple[str, ...]]) -> Iterator[_Pooled]:
-        for position, (text, terms_) in enumerate(zip(document.paragraphs, words, strict=True)):
+    def _add_paragraphs(self, document: Document, words: list[tuple[str, ...]]) -> str | None:
+        """Add the paragraphs of a document, or return why none is added."""
+        lines = list(enumerate(zip(document.paragraphs, words, strict=True)))
+        own = [line for line in lines if not self._recurs(document, line[1][0])]
+        if sum(word_count(text) for _, (text, _) in own) < self._settings.min_document_words:
+            self.counts["paragraphs_short_document"] += len(own)
+            return "short_document" if own else "no_paragraphs"
+        kept = list(self._kept(own))
+        self.paragraphs.extend(kept)
+        return None if kept else "no_paragraphs"
+
+    def _recurs(self, document: Document, text: str) -> bool:
+        """Whether a paragraph recurs; it then becomes a dropped row."""
+        if not self._recurring or text_key(text) not in self._recurring:
+            return False
+        self.counts["paragraphs_recurring_line"] += 1
+        detail = text[:MAX_DETAIL_CHARS]
+        row = _dropped_reference(self._article, document, "recurring_line", detail)
+        self.dropped.append(row._replace(kind="paragraph"))
+        return True
+
+    def _kept(self, lines: list[tuple[int, tuple[str, tuple[str, ...]]]]) -> Iterator[_Pooled]:
+        for position, (text, terms_) in lines:
             reason = self._paragraph_reason(terms_)
             self.counts[f"paragraphs_{reason or 'pooled'}"] += 1
             if reason is None:

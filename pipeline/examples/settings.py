@@ -45,6 +45,18 @@ class ExampleSettings(Checked):
         at_least=0,
         at_most=1,
     )
+    min_document_words: int = setting(
+        30,
+        "drop documents whose paragraphs have fewer words; 0 keeps all",
+        metavar="N",
+        at_least=0,
+    )
+    recurring_articles: int = setting(
+        4,
+        "drop paragraphs that a site repeats on pages of at least this many articles; 0 keeps them",
+        metavar="N",
+        at_least=0,
+    )
     ranking: str = setting(
         "tfidf",
         "order of the paragraphs: by tf-idf with the title, or as in the documents (given)",

@@ -21,6 +21,7 @@ from wikisum.pipeline.examples.settings import ExampleSettings, GraphSettings, V
 from wikisum.pipeline.examples.shards import ExampleShards
 from wikisum.pipeline.examples.subwords import MODEL, TrainVocab
 from wikisum.pipeline.records import SPLITS, Example, Graphs, Sizes
+from wikisum.pipeline.recurring.stage import RECURRING, find_recurring
 from wikisum.pipeline.setting import Settings
 
 
@@ -45,8 +46,10 @@ JOIN = Stage(
             "paragraphs_of_articles",
             "Paragraphs of the articles, after joining",
             _paragraph_funnel,
+            sampled="paragraph",
         ),
     ),
+    internal=(RECURRING,),
     outputs=(
         Output(".work/joined/", Example),
         Output(f"{SIZES_FOLDER}/", Sizes),
@@ -59,6 +62,8 @@ JOIN = Stage(
         "not_in_crawl": "No crawl has the page.",
         "older_capture": "A newer capture of the same page was taken.",
         "other_language": "The page is in another language than the articles.",
+        "recurring_line": "The site repeats the paragraph on pages of many articles.",
+        "short_document": "The page has fewer words than --min-document-words.",
         "too_many_documents": "The article has as many documents as --max-documents allows.",
         "wikipedia_itself": "The page is one of Wikipedia's own.",
     },
@@ -110,10 +115,16 @@ def join_pages(
     `pages` are the stages that made documents or tell why there is none.
     """
     shards = example_shards(settings, articles)
+    own = settings[ExampleSettings]
+    recurring: list[StageResult] = []
+    if own.recurring_articles:
+        recurring = [find_recurring(job, own.recurring_articles, wanted, pages)]
+    else:
+        job.forget(RECURRING)
     run = StageRun(
         stage=JOIN,
         settings=settings,
-        before=[articles, wanted, *pages],
+        before=[articles, wanted, *pages, *recurring],
         part_count=shards.part_count,
         total_work=articles.counts["articles_out"],
         key={"shards": shards.by_split},
@@ -128,7 +139,8 @@ def join_pages(
         wanted_paths=paths("wanted/", wanted),
         document_paths=paths("documents/", *pages),
         failure_paths=paths("dropped/", *pages),
-        settings=settings[ExampleSettings],
+        recurring_paths=paths(RECURRING.outputs[0].prefix, *recurring),
+        settings=own,
         shards=shards,
     )
     result = run_stage(job, run, construct)

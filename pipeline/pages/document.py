@@ -2,14 +2,18 @@
 
 from collections import Counter
 
+from wikisum.crawl.blocked import is_blocked
 from wikisum.crawl.errors import BadPage, BadUrl
 from wikisum.crawl.html import read_page
 from wikisum.crawl.original.t2t import t2t_drop_reason
 from wikisum.crawl.paragraphs import drop_reason, split_long
 from wikisum.crawl.urls import canonical_url
 from wikisum.crawl.warc.warc import PageRecord, Rejection
+from wikisum.crawl.whitespace import normalize_whitespace
 from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.records import Document, Dropped
+
+MAX_DETAIL_CHARS = 200  # of a refused page
 
 
 def make_document(
@@ -32,6 +36,9 @@ def make_document(
         counts[f"paragraphs_{reason or 'kept'}"] += 1
         if reason is None:
             kept.append(paragraph)
+    if settings.paragraph_rule == "prose" and is_blocked(page.title, page.paragraphs, kept):
+        detail = normalize_whitespace(" ".join(page.paragraphs))[:MAX_DETAIL_CHARS]
+        return drop_record(item.url, "blocked_page", stage, file, item.offset, detail)
     if not kept:
         detail = f"none of {len(page.paragraphs)} paragraphs was kept"
         return drop_record(item.url, "no_text", stage, file, item.offset, detail)

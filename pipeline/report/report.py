@@ -20,7 +20,7 @@ from wikisum.pipeline.examples.join import SIZES_FOLDER
 from wikisum.pipeline.records import SPLITS, Dropped
 from wikisum.pipeline.report.kept import KEPT_EXAMPLES, KeptExample, SampleExamples, read_kept
 from wikisum.pipeline.report.leakage import Key, SketchShard, leakage
-from wikisum.pipeline.report.names import CountNames, NameCount, read_names
+from wikisum.pipeline.report.names import CountDroppedLines, CountNames, NameCount, read_names
 from wikisum.pipeline.report.page import html_page
 from wikisum.pipeline.report.samples import SAMPLE_ROWS, SampleDropped, read_samples
 from wikisum.pipeline.report.sizes import histogram, read_sizes, size_percentiles
@@ -68,7 +68,7 @@ def write_report(job: Job, stages: list[StageResult], encoded: StageResult) -> S
     do = ReadForReport(
         {
             "examples": (SketchShard(writer(_KEYS)), SampleExamples(writer(_KEPT))),
-            "dropped": (SampleDropped(writer(_SAMPLES)),),
+            "dropped": (SampleDropped(writer(_SAMPLES)), CountDroppedLines(writer(_NAMES))),
             "articles": (CountNames(writer(_NAMES)),),
         }
     )

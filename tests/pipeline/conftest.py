@@ -29,7 +29,7 @@ from wikisum.pipeline.wanted.stage import want_pages
 SETTINGS = Settings(ExampleSettings(shards=1), VocabSettings(vocab_size=70))
 PAGE = (
     "<p>The Tavin bridge was painted green by {} men in a single summer of that year.</p>"
-    "<p>Farmers of Osterby sold wool, cheese and {} sorts of apples at the market.</p>"
+    "<p>Farmers of Osterby sold wool, cheese and {} sorts of apples at the market of the town.</p>"
 )
 
 

@@ -217,7 +217,15 @@ def test_the_order_is_that_of_the_flow():
 
 def test_internal_stages_write_into_the_work_folder_alone():
     inner = {each.name: each for stage in stages.stages() for each in stage.internal}
-    assert set(inner) == {"keys", "filter", "live-filter", "index", "statistics", "merge"}
+    assert set(inner) == {
+        "keys",
+        "filter",
+        "live-filter",
+        "index",
+        "statistics",
+        "merge",
+        "recurring",
+    }
     assert all(output.is_internal for each in inner.values() for output in each.all_outputs)
 
 

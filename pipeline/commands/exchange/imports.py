@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from wikisum.pipeline.corpora.corpus import Corpus
 
 # A corpus comes as its authors chose it: nothing is dropped as a copy, as a duplicate, for its
-# language or for its number, and its order is kept.
+# language, its size or its number, and its order is kept.
 FOR_CORPORA = Settings(
     ExampleSettings(
         language=ANY_LANGUAGE,
         keep_duplicates=True,
+        min_document_words=0,
+        recurring_articles=0,
         ranking="given",
         clone_threshold=1.0,
         paragraph_clone_threshold=1.0,

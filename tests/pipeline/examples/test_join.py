@@ -40,7 +40,7 @@ def outcomes_of(pipeline, articles):
         "wanted": pipeline | "W" >> beam.Create(WANTED_URLS),
         "documents": pipeline | "D" >> beam.Create(DOCUMENTS),
         "failures": pipeline | "F" >> beam.Create(FAILURES),
-    } | JoinExamples(ExampleSettings())
+    } | JoinExamples(ExampleSettings(min_document_words=0))
 
 
 def test_every_reference_ends_in_an_example_or_is_dropped():
@@ -102,7 +102,7 @@ def test_shards_are_joined_to_shards(tmp_path):
         wanted_paths=shard("w.parquet", WANTED, WANTED_URLS),
         document_paths=shard("d.parquet", DOCUMENT, DOCUMENTS),
         failure_paths=shard("x.parquet", DROPPED, FAILURES),
-        settings=ExampleSettings(),
+        settings=ExampleSettings(min_document_words=0),
         shards=shards,
     )
     parts = Parts(out, f"{out}/parts")

@@ -6,14 +6,16 @@ from wikisum.pipeline.examples.assign import missing_page
 from wikisum.pipeline.examples.make_example import WantedDocument, dropped_outcome, make_example
 from wikisum.pipeline.examples.settings import ExampleSettings
 from wikisum.pipeline.records import WantedUrl
+from wikisum.pipeline.recurring.lines import text_key
 
 GREEN = "The Tavin bridge was painted green by twelve men in one summer."
 SHEEP = "Sheep were driven over the river at low water before that time."
 NOON = "A ferry crossed the Tavin at noon and again at dusk on most days."
 
 
-def make(*found: WantedDocument, **settings):
-    return make_example(article(), list(found), ExampleSettings(**settings))
+def make(*found: WantedDocument, recurring=frozenset(), **settings):
+    given = ExampleSettings(**{"min_document_words": 0, **settings})
+    return make_example(article(), list(found), given, recurring=recurring)
 
 
 def test_best_paragraphs_first_with_their_place_and_label():
@@ -244,3 +246,38 @@ def test_a_row_of_no_article_is_an_outcome_too():
     outcome = dropped_outcome(row)
     assert (outcome.article, outcome.example, outcome.dropped) == ("", None, [row])
     assert outcome.counts == {"dropped_reference_not_in_crawl": 1}
+
+
+def test_a_document_with_few_words_is_no_source():
+    made = make(
+        WantedDocument("citation", 0, document("http://a.example/", GREEN)),
+        WantedDocument("citation", 1, document("http://b.example/", SHEEP, NOON)),
+        min_document_words=20,
+    )
+    assert [d.url for d in made.example.documents] == ["http://b.example/"]
+    assert [(r.kind, r.reason) for r in made.dropped] == [("reference", "short_document")]
+    assert made.counts["paragraphs_short_document"] == 1
+
+
+def test_a_recurring_paragraph_is_a_dropped_row():
+    made = make(
+        WantedDocument("citation", 0, document("http://a.example/", GREEN, SHEEP)),
+        WantedDocument("citation", 1, document("http://b.example/", GREEN)),
+        recurring=frozenset({text_key(GREEN)}),
+    )
+    assert [(r.kind, r.reason, r.url, r.detail) for r in made.dropped[:2]] == [
+        ("paragraph", "recurring_line", "http://a.example/", GREEN),
+        ("paragraph", "recurring_line", "http://b.example/", GREEN),
+    ]
+    assert [(r.kind, r.reason) for r in made.dropped[2:]] == [("reference", "no_paragraphs")]
+    assert [p.text for p in made.example.paragraphs] == [SHEEP]
+    assert made.counts["paragraphs_recurring_line"] == 2
+
+
+def test_recurring_paragraphs_do_not_count_as_words_of_the_document():
+    made = make(
+        WantedDocument("citation", 0, document("http://a.example/", GREEN, SHEEP)),
+        recurring=frozenset({text_key(GREEN)}),
+        min_document_words=20,
+    )
+    assert [r.reason for r in made.dropped if r.kind == "reference"] == ["short_document"]

@@ -2,10 +2,11 @@ from tests.builders import article, stage_writer
 from wikisum.pipeline.engine.shards import open_shard
 from wikisum.pipeline.engine.stage import Output, Stage
 from wikisum.pipeline.engine.workspace import Workspace
-from wikisum.pipeline.records import ARTICLE
+from wikisum.pipeline.records import ARTICLE, DROPPED, Dropped
 from wikisum.pipeline.report import names
-from wikisum.pipeline.report.names import CountNames, NameCount, read_names
+from wikisum.pipeline.report.names import CountDroppedLines, CountNames, NameCount, read_names
 
+NOTICE = "Your request has been blocked."
 STAGE = Stage("report", "articles", (Output(".work/names/", NameCount),))
 
 
@@ -35,3 +36,15 @@ def test_long_lists_are_cut_per_shard_and_in_the_report(tmp_path, monkeypatch):
     monkeypatch.setattr(names, "SHOWN_NAMES", 1)
     found = counted(tmp_path, [(["A", "B", "C"], []), (["C", "B"], []), (["B"], [])])
     assert found["categories"] == {"B": 3}
+
+
+def test_recurring_lines_are_counted_once_per_article(tmp_path):
+    rows = [("a", "recurring_line", NOTICE), ("a", "recurring_line", NOTICE),
+            ("b", "recurring_line", NOTICE), ("b", "short_document", "other")]  # fmt: skip
+    path = "dropped/dropped-examples-train-00000-of-00001.parquet"
+    with open_shard(str(tmp_path), path, DROPPED, {}) as shard:
+        for article_id, reason, detail in rows:
+            shard.write(Dropped("paragraph", article_id, None, "examples", reason, detail=detail))
+    written = CountDroppedLines(stage_writer(tmp_path, STAGE))(0, path).files
+    found = read_names(Workspace(str(tmp_path)), [file.path for file in written])
+    assert found["recurring_lines"] == {NOTICE: 2}

@@ -59,7 +59,8 @@ def report():
                        "source": "citation", "warc_file": "a.warc.gz", "offset": 7}],
              "graphs": {"similarity": [[0, 1], [1, 2]], "discourse": []}},
         ],
-        "names": {"categories": {"Bridges": 2, TRICKY: 1}, "unknown_templates": {}},
+        "names": {"categories": {"Bridges": 2, TRICKY: 1}, "unknown_templates": {},
+                  "recurring_lines": {"Subscribe to our news.": 5}},
         "settings": {"articles": {"split": "wikisum", "limit": None}},
         "inputs": {"warcs": [{"name": "a.warc.gz", "path": "/data/a.warc.gz", "bytes": 1234}]},
     }  # fmt: skip
@@ -200,5 +201,7 @@ def test_examples_and_names_are_shown(report):
     assert [len(similarity.xpath(f".//{kind}")) for kind in ("circle", "line")] == [3, 2]
     assert [len(discourse.xpath(f".//{kind}")) for kind in ("circle", "line")] == [3, 0]
     (names,) = page.xpath("//section[@aria-labelledby='names']")
-    assert [text(row) for row in names.xpath(".//tbody/tr/th")] == ["Bridges", TRICKY]
+    assert [text(row) for row in names.xpath(".//tbody/tr/th")] == [
+        "Bridges", TRICKY, "Subscribe to our news.",
+    ]  # fmt: skip
     assert "Every template inside a sentence is known." in text(names)

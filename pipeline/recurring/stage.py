@@ -1,0 +1,35 @@
+"""Between documents and examples: which paragraphs are part of a site's layout."""
+
+from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.engine.run import run_stage
+from wikisum.pipeline.engine.stage import Output, Stage, StageRun
+from wikisum.pipeline.engine.workspace import StageResult
+from wikisum.pipeline.recurring.count import STAGE, CountLines
+from wikisum.pipeline.recurring.lines import RecurringLine
+
+RECURRING = Stage(
+    name=STAGE,
+    unit="pages",
+    outputs=(Output(".work/recurring/lines-", RecurringLine, count="lines_out"),),
+)
+PARAGRAPHS_PER_PART = 2_000_000
+
+
+def find_recurring(
+    job: Job, minimum: int, wanted: StageResult, pages: list[StageResult]
+) -> StageResult:
+    """`wanted/` and `documents/` -> the paragraphs that recur on pages of `minimum` articles."""
+    paragraph_count = sum(result.counts.get("paragraphs_kept", 0) for result in pages)
+    run = StageRun(
+        stage=RECURRING,
+        before=[wanted, *pages],
+        part_count=1 + paragraph_count // PARAGRAPHS_PER_PART,
+        key={"recurring_articles": minimum},
+    )
+    construct = CountLines(
+        writer=job.writer(run),
+        document_paths=[job.workspace.path(p) for r in pages for p in r.paths("documents/")],
+        wanted_paths=[job.workspace.path(p) for p in wanted.paths("wanted/")],
+        minimum=minimum,
+    )
+    return run_stage(job, run, construct)
