@@ -1,7 +1,11 @@
 """Decide which paragraphs are prose worth keeping, with a reason for each that is not."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
+
+from wikisum.crawl.boilerplate import is_notice, is_policy, is_reference
+from wikisum.crawl.sentence_ends import has_sentence
 
 MIN_WORDS = 6
 MAX_WORDS = 500
@@ -9,36 +13,14 @@ MAX_GARBLED_SHARE = 0.01
 _WORD = re.compile(r"\S*\w\S*")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u9fff]")
 _LETTER = re.compile(r"[^\W\d_]")
-# The end of a sentence: a full stop or its equivalent in other scripts, before space or the end.
-_STOP = re.compile(r"[.!?…。！？｡।॥؟۔።](?:(?<![.!?…])|[\"'”’»)\]]*(?=\s|$|\[))")
-_FULL_STOPS = frozenset("。！？｡।॥؟۔።")
-_CLOSERS = "\"'”’»)]"
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+|(?<=[。！？｡।॥؟۔።])")
-_IN_WORD = re.compile(r"\w")
 _NO_LETTERS = re.sub(rb"[A-Za-z\xc0-\xff]", b"", bytes(range(256)))  # of Latin-1
-_WORDS_BEFORE = re.compile(r"[^\W\d_]{2,}")
-_BOILERPLATE = re.compile(
-    r"© ?(?:copyright )?\d{4}"
-    r"|\b(?:(?:we|this (?:web)?site|our (?:web)?site|by continuing)\b.{0,60}\bcookies?"
-    r"|cookies? (?:policy|settings|preferences|consent)|accept (?:all )?cookies"
-    r"|all rights reserved|copyright ©|terms (?:of (?:use|service)|and "
-    r"conditions)\b.{0,40}\bprivacy|privacy policy\b.{0,40}\bterms"
-    r"|(?:enable|turn on|requires?|support) javascript|javascript (?:is|to be) "
-    r"(?:disabled|enabled|required)"
-    r"|sign up (?:for|to) (?:our|the|receive)|subscribe (?:to|for|now)\b"
-    r"|(?:your|an?) e-?mail address will (?:not|never)|log ?in to (?:post|leave|comment)"
-    r"|leave a (?:reply|comment)|share (?:this|on) (?:article|facebook|twitter|story|page)"
-    r"|click here to|please (?:upgrade|update) your browser|(?:download|install) (?:the|our) app"
-    r"|skip to (?:main )?content|powered by wordpress|follow us on)",
-    re.IGNORECASE,
-)
-# All that _BOILERPLATE matches contains one of these; searching for them is ten times faster.
-_BOILERPLATE_KEYS = (
-    "cookie", "rights reserved", "copyright", "©", "privacy", "javascript", "sign up", "subscribe",
-    "mail address", "log", "leave a", "share", "click here", "browser", "app", "skip to",
-    "wordpress", "follow us",
-)  # fmt: skip
 MAX_BOILERPLATE_WORDS = 60
+_COLONS = (":", "：")
+_INTRODUCTION = re.compile(r"[^\W_a-z].*\w[\"'”’»)]*[:：]$", re.DOTALL)
+_STEP = re.compile(r"(?:[Ss]tep )?\d{1,2}(?:[.):] ?| )[^\W\d_]\w*\W+\w+\W+\w")
+_SHORT_SENTENCE = re.compile(r"[\"'“‘„«(¿¡]*[^\W_a-z]\w*(?:[^\w.!?]+\w+){2,}[^\w.!?]*[.!?]\W*$")
+MAX_ITEMS = 30
 MAX_LANGUAGE_CHARS = 600
 MIN_FUNCTION_WORDS = 6
 _FUNCTION_WORDS = {
@@ -61,10 +43,10 @@ def drop_reason(paragraph: str, language: str | None = None) -> str | None:
     """Return why a paragraph is not prose for a summary, or None if it is.
 
     Reasons: `garbled` (replacement characters, as in binary data), `no_letters`, `too_short` (under
-    6 words), `no_sentence` (no full stop or its equivalent ends three words; questions and
-    exclamations count, unlike in the filter of the original dataset), `boilerplate` (short, and
-    about cookies, subscriptions, rights ...), `other_language` (its script is not that of
-    `language`, or its function words are those of another).
+    6 words), `no_sentence` (no sentence ends in it; questions and exclamations count, unlike in the
+    filter of the original dataset), `boilerplate` (short, and about cookies, subscriptions, rights;
+    or of a privacy policy), `reference` (an entry of a bibliography), `other_language` (its script
+    is not that of `language`, or its function words are those of another).
     """
     if paragraph.count("\ufffd") > len(paragraph) * MAX_GARBLED_SHARE:
         return "garbled"
@@ -76,13 +58,51 @@ def drop_reason(paragraph: str, language: str | None = None) -> str | None:
             return "too_short"
     elif len(paragraph) < 3 * MIN_WORDS:
         return "too_short"
-    if not _has_sentence(paragraph):
+    if not has_sentence(paragraph):
         return "no_sentence"
-    if word_count <= MAX_BOILERPLATE_WORDS and _is_boilerplate(paragraph):
+    if (word_count <= MAX_BOILERPLATE_WORDS and is_notice(paragraph)) or is_policy(paragraph):
         return "boilerplate"
+    if is_reference(paragraph):
+        return "reference"
     if language is not None and not _in_language(paragraph, language):
         return "other_language"
     return None
+
+
+def drop_reasons(paragraphs: Sequence[str], language: str | None = None) -> list[str | None]:
+    """Return for each paragraph of a page why it is dropped, or None, by its neighbors too.
+
+    Kept beyond `drop_reason`: a paragraph that ends in a colon beside one that is kept, the items
+    of the list that it introduces, numbered steps, and short sentences between kept paragraphs.
+    """
+    reasons = [drop_reason(paragraph, language) for paragraph in paragraphs]
+    for i, paragraph in enumerate(paragraphs):
+        if reasons[i] not in ("no_sentence", "too_short"):
+            continue
+        follows = i > 0 and reasons[i - 1] is None
+        precedes = i + 1 < len(paragraphs) and reasons[i + 1] is None
+        is_long = reasons[i] == "no_sentence"
+        belongs = (
+            (is_long and _INTRODUCTION.match(paragraph) and (follows or precedes))
+            or (is_long and follows and _is_item(paragraphs, reasons, i))
+            or (follows and _STEP.match(paragraph))
+            or (follows and precedes and _SHORT_SENTENCE.match(paragraph))
+        )
+        if belongs and not (is_notice(paragraph) or is_reference(paragraph)):
+            reasons[i] = None
+    return reasons
+
+
+def _is_item(paragraphs: Sequence[str], reasons: list[str | None], index: int) -> bool:
+    """Whether kept paragraphs without a sentence lead back to one that ends in a colon."""
+    for i in range(index - 1, max(-1, index - 1 - MAX_ITEMS), -1):
+        if reasons[i] is not None:
+            return False
+        if paragraphs[i].endswith(_COLONS):
+            return True
+        if has_sentence(paragraphs[i]):
+            return False
+    return False
 
 
 def word_count(paragraph: str) -> int:
@@ -96,33 +116,11 @@ def _word_count(paragraph: str) -> int:
     return count if count > 2 * MIN_WORDS else len(_WORD.findall(paragraph))
 
 
-def _is_boilerplate(paragraph: str) -> bool:
-    lower = paragraph.lower()
-    for key in _BOILERPLATE_KEYS:  # faster than any()
-        if key in lower:
-            return bool(_BOILERPLATE.search(paragraph))
-    return False
-
-
 def _is_spaced(paragraph: str) -> bool:
     """Whether spaces separate the words, unlike in Chinese, Japanese or Thai."""
     if len(paragraph.encode("latin-1", "ignore")) * 4 > len(paragraph) * 3:
         return True
     return len(_UNSPACED.findall(paragraph)) < len(paragraph) / 4
-
-
-def _has_sentence(paragraph: str) -> bool:
-    """Whether a stop ends three words, or a stop of a non-Latin script ends any text."""
-    start = 0
-    for stop in _STOP.finditer(paragraph):
-        if stop[0] in _FULL_STOPS:
-            return True
-        before = paragraph[start : stop.start()].rstrip(_CLOSERS)
-        if before and _IN_WORD.match(before[-1]):
-            if len(_WORDS_BEFORE.findall(before)) >= 3:
-                return True
-            start = stop.end()
-    return False
 
 
 @cache

@@ -21,15 +21,17 @@ FLOORS = {
     "crawl": [
         {
             "blocked",
+            "boilerplate",
             "errors",
             "language",
-            "paragraphs",
+            "sentence_ends",
             "titles",
             "tokens",
             "url_filter",
             "whitespace",
             "zstd_frame",
         },
+        {"paragraphs"},
         {"clones", "extract", "http", "original", "urls", "web"},
         {"html", "index", "warc", "wikipedia"},
     ],

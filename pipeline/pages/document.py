@@ -6,7 +6,7 @@ from wikisum.crawl.blocked import is_blocked
 from wikisum.crawl.errors import BadPage, BadUrl
 from wikisum.crawl.html import read_page
 from wikisum.crawl.original.t2t import t2t_drop_reason
-from wikisum.crawl.paragraphs import drop_reason, split_long
+from wikisum.crawl.paragraphs import drop_reasons, split_long
 from wikisum.crawl.urls import canonical_url
 from wikisum.crawl.warc.warc import PageRecord, Rejection
 from wikisum.crawl.whitespace import normalize_whitespace
@@ -31,8 +31,8 @@ def make_document(
     except BadPage as error:
         return drop_record(item.url, error.reason, stage, file, item.offset, str(error))
     kept = []
-    for paragraph in _pieces(page.paragraphs, settings):
-        reason = _drop_reason(paragraph, settings)
+    pieces = _pieces(page.paragraphs, settings)
+    for paragraph, reason in zip(pieces, _drop_reasons(pieces, settings), strict=True):
         counts[f"paragraphs_{reason or 'kept'}"] += 1
         if reason is None:
             kept.append(paragraph)
@@ -63,10 +63,10 @@ def _pieces(paragraphs: list[str], settings: PageSettings) -> list[str]:
     return [piece for paragraph in paragraphs for piece in split_long(paragraph)]
 
 
-def _drop_reason(paragraph: str, settings: PageSettings) -> str | None:
+def _drop_reasons(paragraphs: list[str], settings: PageSettings) -> list[str | None]:
     if settings.paragraph_rule == "t2t":
-        return t2t_drop_reason(paragraph)
-    return drop_reason(paragraph, settings.language)
+        return [t2t_drop_reason(paragraph) for paragraph in paragraphs]
+    return drop_reasons(paragraphs, settings.language)
 
 
 def drop_record(

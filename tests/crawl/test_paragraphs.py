@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wikisum.crawl.boilerplate import _NOTICE, is_notice
 from wikisum.crawl.extract.soup import soup_text
 from wikisum.crawl.paragraphs import (
-    _BOILERPLATE,
-    _is_boilerplate,
     _is_spaced,
     drop_reason,
+    drop_reasons,
     split_long,
+    word_count,
 )
 
 
@@ -97,6 +98,41 @@ def test_keys_of_boilerplate_cover_its_patterns(real_data):
             for line in lines
             for paragraph in soup_text(json.loads(line)["html"].encode())[1]
         ]
-    found = [text for text in texts if _BOILERPLATE.search(text)]
+    found = [text for text in texts if _NOTICE.search(text)]
     assert len(found) > 50
-    assert all(_is_boilerplate(text) for text in found)
+    assert all(is_notice(text) for text in found)
+
+
+FIRST = "The bridge was built of iron and opened to trains in 1881."
+LAST = "It was closed when the railway was given up after the war."
+
+
+def kept(*paragraphs: str) -> list[str]:
+    reasons = drop_reasons(paragraphs, "en")
+    return [p for p, reason in zip(paragraphs, reasons, strict=True) if reason is None]
+
+
+def test_a_list_is_kept_with_the_paragraph_that_introduces_it():
+    intro = "The parts that were made in the works are these:"
+    items = ["Two arches with a span of ninety meters each", "Four towers of stone at the ends"]
+    assert kept(FIRST, intro, *items, "Home", LAST) == [FIRST, intro, *items, LAST]
+    assert kept("Home", intro, "About") == []
+    assert kept(FIRST, LAST, items[0]) == [FIRST, LAST]
+
+
+def test_steps_of_a_recipe_are_kept():
+    steps = ["1. Preheat the oven to 200 degrees", "2. Mix flour and eggs"]
+    assert kept(FIRST, *steps, LAST) == [FIRST, *steps, LAST]
+    assert kept("Menu", *steps) == []
+
+
+def test_short_sentences_are_kept_between_kept_paragraphs():
+    short = "Trains crossed it."
+    assert kept(FIRST, short, LAST) == [FIRST, short, LAST]
+    assert kept(FIRST, short, "Home") == [FIRST]
+    assert kept(FIRST, "All rights reserved.", LAST) == [FIRST, LAST]
+
+
+def test_words_are_counted_in_scripts_without_spaces():
+    assert word_count("one two three") == 3
+    assert word_count("橋は鉄でできている。") == 3

@@ -1,0 +1,82 @@
+"""Recognize paragraphs that are no text about anything: notices, policies, lists of references."""
+
+import re
+
+_NOTICE = re.compile(
+    r"^\W*(?:©|\(c\)|copyright\b)(?=.{0,160}$)|(?:©|\(c\)) ?(?:copyright )?\d{4}"
+    r"|\b(?:(?:we|this (?:web)?site|our (?:web)?site|by continuing)\b.{0,60}\bcookies?"
+    r"|cookies? (?:policy|settings|preferences|consent)|accept (?:all )?cookies"
+    r"|all rights reserved|copyright ©|terms (?:of (?:use|service)|and "
+    r"conditions)\b.{0,40}\bprivacy|privacy policy\b.{0,40}\bterms"
+    r"|(?:enable|turn on|requires?|support) javascript|javascript (?:is|to be) "
+    r"(?:disabled|enabled|required)"
+    r"|sign up (?:for|to) (?:our|the|receive)|subscribe (?:to|for|now)\b"
+    r"|(?:your|an?) e-?mail address will (?:not|never)|log ?in to (?:post|leave|comment)"
+    r"|leave a (?:reply|comment)|share (?:this|on) (?:article|facebook|twitter|story|page)"
+    r"|click here to|please (?:upgrade|update) your browser|(?:download|install) (?:the|our) app"
+    r"|skip to (?:main )?content|powered by wordpress|follow us on)",
+    re.IGNORECASE,
+)
+# All that _NOTICE matches contains one of these; searching for them is ten times faster.
+_NOTICE_KEYS = (
+    "cookie", "rights reserved", "copyright", "©", "(c)", "privacy", "javascript", "sign up",
+    "subscribe", "mail address", "log", "leave a", "share", "click here", "browser", "app",
+    "skip to", "wordpress", "follow us",
+)  # fmt: skip
+# Phrases of privacy policies and terms of use; a paragraph that has four of them is part of one.
+_POLICY = (
+    "privacy policy", "personal data", "personal information", "third parties", "third-party",
+    "we collect", "we may share", "your information", "your consent", "your data", "cookies",
+    "gdpr", "data protection", "terms of use", "terms of service", "terms and conditions",
+    "advertising purposes", "opt out", "opt-out", "your browser", "newsletter", "your rights",
+    "datenschutz", "personenbezogene", "données personnelles", "datos personales",
+    "our partners", "our website", "this website", "this site",
+)  # fmt: skip
+_POLICY_KEYS = ("privacy", "personal", "cookie", "terms", "datenschutz", "données", "datos")
+MIN_POLICY_PHRASES = 4
+MAX_REFERENCE_WORDS = 90
+# Marks of an entry in a list of references; a short paragraph that has three is one.
+_REFERENCE = re.compile(
+    r"(?P<author>^(?:[\^•*\[\]\d. ]*|.{0,40}?[.;] )[^\W\d_][\w'’-]+, "
+    r"(?:[A-Z]\.|[A-Z][a-z]+(?=[,.;( ]))"
+    r"|^[A-Z][\w'’-]+ [A-Z]{1,2}(?=[,;]))"
+    r"|(?P<year>\((?:[A-Z][a-z]+ )?(?:1[5-9]|20)\d\d[a-z]?\)|[.,;:] (?:1[5-9]|20)\d\d[.;,:]"
+    r"|\b(?:1[5-9]|20)\d\d[.;]?$)"
+    r"|(?P<pages>\bpp?\. ?\d+|\d+ ?[–-] ?\d+\.?$|: ?\d+ ?[–-] ?\d+|\d+\(\d+\))"
+    r"|(?P<id>\b(?:isbn|issn|doi|pmid|oclc|arxiv)\b)"
+    r"|(?P<source>\b(?:university press|press,|journal of|proceedings of|vol\. ?\d|retrieved"
+    r"|archived from|accessed|\beds?\.|verlag|editions|publish(?:ers|ing)))"
+    r"|(?P<title>[“\"«][^”\"»]{10,}[”\"»])"
+    r"|(?P<mark>^\W*\^)",
+    re.IGNORECASE,
+)
+MIN_REFERENCE_MARKS = 3
+
+
+def is_notice(paragraph: str) -> bool:
+    """Return whether a short paragraph speaks of cookies, subscriptions, rights or the like."""
+    lower = paragraph.lower()
+    for key in _NOTICE_KEYS:  # faster than any()
+        if key in lower:
+            return bool(_NOTICE.search(paragraph))
+    return False
+
+
+def is_policy(paragraph: str) -> bool:
+    """Return whether a paragraph of any length is part of a privacy policy or terms of use."""
+    lower = paragraph.lower()
+    if not any(key in lower for key in _POLICY_KEYS):
+        return False
+    return sum(phrase in lower for phrase in _POLICY) >= MIN_POLICY_PHRASES
+
+
+def is_reference(paragraph: str) -> bool:
+    """Return whether a paragraph is an entry of a bibliography.
+
+    >>> is_reference("Penrose, J. (1890). Arch Bridges. Journal of Iron 12: 34–56.")
+    True
+    """
+    if paragraph.count(" ") >= MAX_REFERENCE_WORDS or not any(map(str.isdigit, paragraph)):
+        return False
+    kinds = {match.lastgroup for match in _REFERENCE.finditer(paragraph)}
+    return len(kinds) >= MIN_REFERENCE_MARKS

@@ -1,0 +1,65 @@
+"""Tell whether a paragraph has a complete sentence."""
+
+import re
+
+# A full stop or its equivalent in other scripts, before space or the end.
+_STOP = re.compile(r"[.!?…。！？｡।॥؟۔።](?:(?<![.!?…])|[\"'”’»)\]]*(?=\s|$|\[))")
+_FULL_STOPS = frozenset("。！？｡।॥؟۔።")
+_CLOSERS = "\"'”’»)]"
+_IN_WORD = re.compile(r"\w")
+_WORDS_BEFORE = re.compile(r"[^\W\d_]{2,}")
+# What may stand between a stop and the next sentence: closing marks, notes, opening marks.
+_BETWEEN = re.compile(r"[\"'”’»)\]]*(?:\[[^\]]{1,20}\])*\s*[\"'“‘„«(\[¿¡–—-]*\s*")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]$|\d{1,2}$")  # "U.S", "J", "3"
+# Words with a full stop inside a sentence; those of the first list never end one.
+_TITLES = """adm al approx apt assn ave blvd bros brig ca capt cf cmdr co col corp dept dr ed eds
+esp est feat fig fl fr ft gen gov hon hr inc jan feb apr aug sept oct nov dec lt ltd maj messrs mgr
+mr mrs ms mt nr no nos op p para pp prof pt pvt rep rev sen sgt st str supt tel univ vol vols vs v
+bzw geb gest hl hrsg inkl usw vgl zb sog mme mlle sra srta ud núm pág ul"""
+_OTHERS = "etc jr sr phd bc ad a.m p.m i.e e.g am pm"
+_NEVER_LAST = frozenset(_TITLES.split())
+_ABBREVIATIONS = _NEVER_LAST | frozenset(_OTHERS.split())
+
+
+def has_sentence(paragraph: str) -> bool:
+    """Return whether three words end with a stop that closes a sentence.
+
+    Such a stop ends the paragraph or stands before a capital, and does not belong to an
+    abbreviation. In scripts without spaces any full stop counts. Dots of an unfinished teaser do
+    not.
+
+        >>> has_sentence("New Orleans Pelicans vs. Phoenix Suns")
+        False
+        >>> has_sentence("The bridge was opened in 1881 by Mr. Penrose.")
+        True
+    """
+    start = 0
+    for stop in _STOP.finditer(paragraph):
+        if stop[0] in _FULL_STOPS:
+            return True
+        before = paragraph[start : stop.start()].rstrip(_CLOSERS)
+        if not before or not _IN_WORD.match(before[-1]):
+            continue
+        if _ends_sentence(paragraph, stop, before.split()[-1]):
+            if len(_WORDS_BEFORE.findall(before)) >= 3:
+                return True
+            start = stop.end()
+    return False
+
+
+def _ends_sentence(paragraph: str, stop: re.Match[str], word: str) -> bool:
+    """Whether a stop behind `word` closes a sentence."""
+    mark = stop[0][0]
+    after = _BETWEEN.match(paragraph, stop.end())
+    end = after.end() if after else stop.end()
+    is_last = end == len(paragraph)
+    bare = word.strip("\"'“‘„«([¿¡").lower()
+    if is_last:
+        return mark != "." or bare not in _NEVER_LAST
+    following = paragraph[end]
+    if following.islower() or not following.isalnum():
+        return False
+    is_number = following.isdigit() and mark == "."
+    return mark != "." or not (
+        bare in _ABBREVIATIONS or _INITIALS.fullmatch(bare) or (is_number and len(bare) < 3)
+    )

@@ -1,0 +1,56 @@
+import pytest
+
+from wikisum.crawl.boilerplate import is_notice, is_policy, is_reference
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "© 1996-2014, Amazon.com, Inc. or its affiliates. All of it.",
+        "© Amazon.com and the people who work there.",
+        "(c) The authors and the press of the town.",
+        "Copyright of the Tavin Museum and its friends.",
+        "Read more. © 2014 The Tavin Times and its partners.",
+    ],
+)
+def test_a_copyright_sign_at_the_start_of_a_line_makes_a_notice(text):
+    assert is_notice(text)
+
+
+def test_a_sentence_about_rights_is_no_notice():
+    assert not is_notice("The museum owns the copyright of the drawings.")
+
+
+def test_a_paragraph_of_a_privacy_policy():
+    assert is_policy(
+        "This privacy policy says which personal data we collect on this website and with which "
+        "third parties we share your information."
+    )
+    assert not is_policy(
+        "The court ruled that the privacy policy of the company misled its users in 2010."
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Penrose, J. (1890). Arch Bridges of the North. Journal of Iron 12: 34–56.",
+        '^ "Penguins". Department of Conservation. Retrieved 7 March 2011.',
+        "King, Michael (2003). The History of Tavin. Penguin Books. ISBN 978-0-14-301867-4.",
+        "Holm A, Berg K. Wear of iron arches. J Bridge Eng. 1999; 4: 12-19. doi:10.1000/1",
+    ],
+)
+def test_an_entry_of_a_bibliography(text):
+    assert is_reference(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In 1881 (the year of the flood) the bridge was opened by the mayor, John Holm.",
+        'Holm, who retired in 1999, called the bridge "a work of art and of iron".',
+        "The bridge was built in 1881. It carried trains until 1961, when the line was closed.",
+    ],
+)
+def test_prose_with_years_and_names_is_no_reference(text):
+    assert not is_reference(text)
