@@ -31,7 +31,7 @@ def cross_entropy(logits_YV: Tensor, label_Y: Tensor, smoothing: float) -> Loss:
 
 def our_logits(logits_BKV: Tensor, frame: Frame) -> Tensor:
     """Return the logits in our ids, [..., OFFSET + V]: the model's end becomes END."""
-    special = torch.full_like(logits_BKV[..., :OFFSET], -torch.inf)
+    special = logits_BKV.new_full((*logits_BKV.shape[:-1], OFFSET), -torch.inf)
     special[..., END] = logits_BKV[..., frame.end]
     out = torch.cat([special, logits_BKV], -1)
     out[..., OFFSET + frame.end] = -torch.inf

@@ -8,7 +8,6 @@ import pytest
 import torch
 import transformers
 
-from wikisum.models.convert.fast_tokenizer import fast_tokenizer
 from wikisum.models.convert.pegasus import check_exportable, pegasus
 from wikisum.models.data.batches import collate
 from wikisum.models.network.flat_transformer import FlatSettings
@@ -16,7 +15,7 @@ from wikisum.models.settings.run import RunSettings, SourceSettings
 from wikisum.models.table import build, preset, to_json
 from wikisum.models.training.checkpoints import prepare_run
 from wikisum.pipeline.cli import main
-from wikisum.ranker.data.vocab import load_model, train_vocab
+from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.runs.checkpoints import save_checkpoint
 
 SHAPE = FlatSettings(
@@ -73,26 +72,6 @@ def test_logits_agree(name, tmp_path):
     network.save_pretrained(tmp_path)
     read = transformers.AutoModelForSeq2SeqLM.from_pretrained(tmp_path, local_files_only=True)
     torch.testing.assert_close(their_logits(read.eval(), batch), ours, rtol=1e-5, atol=1e-5)
-
-
-TEXTS = [
-    "The bridge of Tavin  is old.",
-    "a ½ naïve ﬁne test",
-    " lead and trail ",
-    "Ünknown 漢字 ok",
-]
-
-
-@pytest.mark.parametrize("kind", ["unigram", "bpe"])
-def test_the_tokenizer_gives_the_same_ids(kind):
-    words = [f"The bridge number {n} of Tavin was built in {1800 + n}." for n in range(60)]
-    model = train_vocab(iter([*words, *TEXTS[:2]]), 200, kind)
-    processor = load_model(model, "test")
-    tokenizer = fast_tokenizer(model)
-    for text in [*TEXTS, *words[:20]]:
-        assert tokenizer(text)["input_ids"] == [*processor.encode(text), 3], text
-    assert len(tokenizer) == processor.get_piece_size()
-    assert tokenizer.convert_tokens_to_ids(["<pad>", "</s>", "<T>", "<P>"]) == [0, 3, 4, 5]
 
 
 def test_a_run_is_exported_by_the_command(topics, tmp_path, capsys):

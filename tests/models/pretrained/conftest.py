@@ -4,19 +4,9 @@ import dataclasses
 
 import numpy as np
 import pytest
-import torch
-import transformers
 
 from benchmarks.topics import TopicSettings, write_topics
-from tests.models.pretrained.tiny_models import (
-    ALL,
-    ENCODER_DECODERS,
-    TEMPLATES,
-    byte_tokenizer,
-    config_of,
-    framed,
-    unigram_tokenizer,
-)
+from tests.models.pretrained.tiny_models import ALL, save_tiny
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.pretrained.spec import DEFAULTS, build
 from wikisum.models.settings.run import SourceSettings, TrainSettings
@@ -37,21 +27,7 @@ def pretrained(topics, tmp_path_factory):
     """The folders of tiny models by kind."""
     out = tmp_path_factory.mktemp("pretrained")
     for kind in ALL:
-        tokenizer = (unigram_tokenizer if kind in ("t5", "pegasus") else byte_tokenizer)(topics)
-        wrapped = transformers.PreTrainedTokenizerFast(
-            tokenizer_object=framed(tokenizer, TEMPLATES[kind]), pad_token="<pad>",
-            bos_token="<s>", eos_token="</s>", unk_token="<unk>",
-        )  # fmt: skip
-        wrapped.save_pretrained(out / kind)
-        config = config_of(kind, len(wrapped) + 3)
-        is_pair = kind in ENCODER_DECODERS
-        auto = transformers.AutoModelForSeq2SeqLM if is_pair else transformers.AutoModelForCausalLM
-        torch.manual_seed(0)
-        network = auto.from_config(config)
-        with torch.no_grad():  # far from uniform, so that errors show
-            for parameter in network.parameters():
-                parameter.mul_(3.0)
-        network.save_pretrained(out / kind)
+        save_tiny(kind, topics, out / kind)
     return out
 
 

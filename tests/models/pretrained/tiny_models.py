@@ -1,6 +1,8 @@
 """Tiny tokenizers and configurations of models that transformers builds."""
 
 import pyarrow.parquet as pq
+import torch
+import transformers
 from tokenizers import (
     Tokenizer,
     decoders,
@@ -96,3 +98,21 @@ TEMPLATES = {
     "bart": "<s> $A </s>", "led": "<s> $A </s>", "t5": "$A </s>", "pegasus": "$A </s>",
     "gpt2": "$A", "llama": "<s> $A",
 }  # fmt: skip
+
+
+def save_tiny(kind, data, folder):
+    """Save a tiny model with random weights, far from uniform so that errors show."""
+    tokenizer = (unigram_tokenizer if kind in ("t5", "pegasus") else byte_tokenizer)(data)
+    wrapped = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=framed(tokenizer, TEMPLATES[kind]), pad_token="<pad>",
+        bos_token="<s>", eos_token="</s>", unk_token="<unk>",
+    )  # fmt: skip
+    wrapped.save_pretrained(folder)
+    is_pair = kind in ENCODER_DECODERS
+    auto = transformers.AutoModelForSeq2SeqLM if is_pair else transformers.AutoModelForCausalLM
+    torch.manual_seed(0)
+    network = auto.from_config(config_of(kind, len(wrapped) + 3))
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.mul_(3.0)
+    network.save_pretrained(folder)
