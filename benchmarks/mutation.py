@@ -4,8 +4,9 @@
     python -m benchmarks.mutation --out AFTER.jsonl --again FILE.jsonl
 
 Draws lines of product code at random, changes one operator, number or condition in each, and runs
-the tests that are not slow until one fails: first those of the module, then those of its folder
-and those that import it, then those of the modules that import it. Whole builds are left out. A
+the tests that are not slow until one fails: first those of the module (its own test file, or the
+one that tests/test_mirror.py names, and a rule for all modules), then those of its folder and
+those that import it, then those of the modules that import it. Whole builds are left out. A
 mutant that no test notices survives and is listed for a reader to judge.
 
 Each worker changes its own copy of the repository. The tests run in a process that is forked from
@@ -32,6 +33,7 @@ from queue import Queue
 from typing import Any
 
 from benchmarks.mutants import PACKAGES, ROOT, Mutant, draw, find_again
+from tests.test_mirror import ELSEWHERE, exception_of
 
 LIBRARIES = ["torch", "apache_beam", "pyarrow.parquet", "sklearn.feature_extraction.text"]
 LIBRARIES += ["scipy.sparse", "spacy", "sentencepiece", "bs4", "lxml.html", "warcio", "numpy"]
@@ -46,6 +48,7 @@ OWN_SECONDS = 300  # a mutant whose own test file takes longer counts as noticed
 WIDER_SECONDS = 60  # what the wider tests may take; after that the mutant has survived
 TOO_LONG = "more than the time limit"
 BUSY = "not linear_time"  # these fail on a busy machine
+RULES = "tests/test_dataclasses.py"
 
 
 class FirstFailure:
@@ -118,6 +121,7 @@ class ModuleTests:
     """Chooses the tests of a module."""
 
     def __init__(self, root: Path):
+        self._root = root
         files = [p for p in sorted((root / "tests").rglob("*.py")) if p.parent.name != "tests"]
         self._sizes = {str(p.relative_to(root)): p.stat().st_size for p in files}
         self._imports = {str(p.relative_to(root)): _modules_imported(p, root) for p in files}
@@ -128,8 +132,11 @@ class ModuleTests:
                 self._importers.setdefault(module, set()).add(str(p.relative_to(root)))
 
     def own(self, path: str) -> list[str]:
-        """Return the test file of a module, if there is one."""
-        return [own_test(path)] if own_test(path) in self._imports else []
+        """Return the test file of a module, or that of its exception, and the rules for all."""
+        pattern = exception_of(Path(path))
+        is_exception = pattern is not None and own_test(path) not in self._imports
+        first = f"tests/{ELSEWHERE[str(pattern)][0]}" if is_exception else own_test(path)
+        return [name for name in (first, RULES) if (self._root / name).is_file()]
 
     def wider(self, path: str, count: int) -> list[str]:
         """Return other test files that use a module: direct users first, then short files."""

@@ -103,4 +103,4 @@ def label_log_probabilities(
         F.linear(x, table_VW, bias_V).float().log_softmax(-1).gather(-1, label[:, None])[:, 0]
         for x, label in parts
     ]
-    return torch.cat(logs) if logs else x_YW.new_zeros(0, dtype=torch.float32)
+    return torch.cat(logs)

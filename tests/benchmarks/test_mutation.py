@@ -19,6 +19,7 @@ def repository(tmp_path) -> Path:
         "tests/ranker/test_whole.py": "from ranker.half import HALF\n\n\n"
         "def test_it():\n    assert HALF == 2\n",
         "tests/ranker/data/test_deep.py": "import time\n\n\ndef test_it():\n    time.sleep(60)\n",
+        "tests/crawl/wikipedia/test_mend.py": "",
         "tests/test_build.py": "from wikisum.ranker import half\n",
     }
     for name, text in texts.items():
@@ -31,6 +32,7 @@ def test_the_tests_of_a_module_come_first_and_builds_not_at_all(repository):
     tests = ModuleTests(repository)
     assert tests.own("ranker/half.py") == ["tests/ranker/test_half.py"]
     assert tests.own("ranker/other.py") == []
+    assert tests.own("crawl/wikipedia/marks.py") == ["tests/crawl/wikipedia/test_mend.py"]
     assert tests.wider("ranker/half.py", 10) == ["tests/ranker/test_whole.py"]
 
 

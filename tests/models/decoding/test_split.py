@@ -1,11 +1,12 @@
 import dataclasses
 
+import numpy as np
 import pyarrow.parquet as pq
 import torch
 
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.decoding.split import SummaryJob, job_key, split_rows
-from wikisum.models.decoding.summarize import load_run
+from wikisum.models.decoding.summarize import load_run, summaries
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.ranker.data.shards import split_shards
 
@@ -31,6 +32,15 @@ def test_batches_do_not_change_summaries(runs, make_job):
     alone = list(split_rows(loaded, job._replace(batch_tokens=1)))
     together = list(split_rows(loaded, job._replace(batch_tokens=5_000)))
     assert [row.summary for row in alone] == [row.summary for row in together]
+
+
+def test_examples_are_drawn_by_their_number(runs, make_job):
+    loaded = load_run(runs / "ht", "best", CPU)
+    job = make_job(loaded, sample=True)._replace(batch_tokens=1)
+    rows = list(split_rows(loaded, job))
+    assert list(split_rows(loaded, job)) == rows
+    (result,) = summaries(loaded, job.reader.batch(np.array([3])), job.decoding)
+    assert rows[3].log_prob == result.hypothesis.log_probability
 
 
 def test_the_key_changes_with_what_decides_the_rows(runs, make_job, topics, tmp_path):

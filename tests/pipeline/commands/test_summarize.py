@@ -2,6 +2,7 @@ import pytest
 
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.commands.summarize import _default_checkpoint
+from wikisum.pipeline.errors import JobFailed
 
 
 def test_a_run_without_validations_gives_its_last_weights(tmp_path, capsys):
@@ -9,6 +10,16 @@ def test_a_run_without_validations_gives_its_last_weights(tmp_path, capsys):
     (tmp_path / "last.safetensors").write_bytes(b"")
     assert _default_checkpoint(tmp_path) == "last"
     assert "has no validated checkpoint: using the last weights" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("words", "checkpoint"), [([], "best"), (["--checkpoint", "7"], "7")])
+def test_the_checkpoint_is_the_named_one_or_the_best(words, checkpoint, monkeypatch, capsys):
+    def load_run(run, chosen, *_):
+        raise JobFailed(f"loads {chosen}")
+
+    monkeypatch.setattr("wikisum.models.decoding.summarize.load_run", load_run)
+    assert main(["summarize", "--run", "run", "--split", "test", *words]) == 1
+    assert f"loads {checkpoint}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,15 @@ def test_a_missing_file_is_reported_in_words(tmp_path):
         _config(tmp_path / "none.toml", "ht")
 
 
+@pytest.mark.parametrize("what", ["summarizer", "ranker"])
+@pytest.mark.parametrize("missing", ["--data", "--out"])
+def test_a_run_needs_its_data_and_its_folder(what, missing, capsys):
+    flags = {"--data": "data", "--out": "run"}
+    words = [word for flag, value in flags.items() if flag != missing for word in (flag, value)]
+    assert main(["train", what, *words]) == 2
+    assert f"arguments are required: {missing}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

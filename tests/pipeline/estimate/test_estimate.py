@@ -57,6 +57,13 @@ def test_a_slice_reads_less_and_a_list_of_titles_does_not():
     assert found(most=10**6).volumes == found().volumes
 
 
+def test_text_records_are_extracted_at_their_own_speed():
+    half = CRAWL._replace(pages=PAGES._replace(html=50))
+    html, mixed = (cost(found(crawl), "scan").cpu_seconds for crawl in (CRAWL, half))
+    size_bytes = 600 * 18_000
+    assert html - mixed == pytest.approx(size_bytes / 2 * (1 / 38e6 - 1 / RATES.text_bytes))
+
+
 def test_examples_hold_articles_paragraphs_and_documents():
     volume = found().volumes
     articles = volume.packed_bytes * volume.examples / volume.articles * RATES.article_share

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
@@ -220,3 +221,13 @@ def test_a_run_is_not_gone_on_with_under_other_settings(data, whole_run, tmp_pat
 def test_a_folder_that_holds_no_run_is_told(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"holds no run of a ranker: no best\.safetensors"):
         Scorer.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("before", "is_saved"), [([], True), ([1.1, 1.2], True), ([0.9], False), ([1.0], False)]
+)
+def test_of_equal_validations_the_first_is_kept(before, is_saved, tmp_path):
+    rows = [{"validation_loss": loss} for loss in before]
+    run = SimpleNamespace(run=tmp_path, settings_json={}, step=5, validations=lambda: rows)
+    RankerTrainer.save_best(run, {"validation_loss": 1.0}, {})
+    assert (tmp_path / BEST).exists() is is_saved
