@@ -37,10 +37,10 @@ demo: .venv/ready
 	@echo 'open out/demo/report/index.html and out/demo-ht/scores/index.html in a browser'
 
 test: .venv/ready lint
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal --durations 40
 
 fast: .venv/ready
-	$(BIN)/pytest -n 2 -m 'not slow' $(UNITS)
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not slow' $(UNITS)
 
 lint: .venv/ready
 	$(BIN)/ruff check .

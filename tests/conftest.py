@@ -4,6 +4,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,10 +12,24 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command does, before torch is loaded
+os.cpu_count = lambda: 1  # no worker processes for a command that names no number of workers
+os.fsync = lambda number: None  # no test cuts the power
 # a busy machine is slow, which is no fault of what is tested
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
 GOLDEN = Path(__file__).parent / "golden"
+SAMPLE = [
+    "--articles", str(GOLDEN / "sample.xml.bz2"), "--warcs", str(GOLDEN / "sample-*.gz"),
+    "--search-results", str(GOLDEN / "search.jsonl"), "--vocab-size", "500",
+]  # fmt: skip
+
+
+def pytest_runtest_setup():
+    """Make Beam quicker as soon as a test has loaded it; no test loads it for that."""
+    if "apache_beam.transforms.userstate" in sys.modules:
+        from tests.beam_memory import remember
+
+        remember()
 
 
 @pytest.fixture(scope="session")
@@ -51,6 +66,17 @@ def once(tmp_path_factory) -> Callable[[str, Callable[[Path], object]], Path]:
 
 
 @pytest.fixture(scope="session")
+def sample_build(once) -> Path:
+    """The finished dataset of the bundled sample (`SAMPLE`), built with one worker. Read only."""
+    from wikisum.pipeline.cli import main
+
+    def build(folder: Path) -> None:
+        assert main(["build", *SAMPLE, "--out", str(folder / "out"), "--workers", "1"]) == 0
+
+    return once("sample", build) / "out"
+
+
+@pytest.fixture(scope="session")
 def browse(tmp_path_factory) -> Callable[[Path, str], str]:
     """(page, script to run at its end) -> the page as a browser has it then, or a skip."""
     names = ("chromium", "chromium-browser", "google-chrome")
@@ -77,10 +103,9 @@ def pytest_make_parametrize_id(val):
 
 
 @pytest.fixture(scope="session")
-def topics(tmp_path_factory):
-    """A small learnable dataset."""
+def topics(once) -> Path:
+    """A small learnable dataset. Read only."""
     from benchmarks.topics import TopicSettings, write_topics
 
-    out = tmp_path_factory.mktemp("topics") / "data"
-    write_topics(out, 600, TopicSettings(facts=2, distractors=4), 600)
-    return out
+    settings = TopicSettings(facts=2, distractors=4)
+    return once("topics", lambda folder: write_topics(folder / "data", 600, settings, 600)) / "data"
