@@ -18,27 +18,13 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
+from tests import conftest
 from tests.conftest import GOLDEN
+from tests.processes import end, start
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.records import DROPPED
 
-SAMPLE = [
-    "build",
-    "--articles",
-    str(GOLDEN / "sample.xml.bz2"),
-    "--warcs",
-    str(GOLDEN / "sample-*.gz"),
-    "--search-results",
-    str(GOLDEN / "search.jsonl"),
-    "--vocab-size",
-    "500",
-]
-
-
-def run(*words: object) -> subprocess.CompletedProcess:
-    """The command in a process of its own."""
-    command = [sys.executable, "-m", "wikisum", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+SAMPLE = ["build", *conftest.SAMPLE]
 
 
 @pytest.fixture
@@ -61,14 +47,16 @@ def digests(out: Path) -> dict[str, str]:
     return {str(p.relative_to(out)): hashlib.sha256(p.read_bytes()).hexdigest() for p in data}
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory) -> Path:
-    """The sample, built once with one worker."""
-    out = tmp_path_factory.mktemp("built") / "out"
-    done = run(*SAMPLE, "--out", out, "--workers", 1)
-    assert done.returncode == 0, done.stderr
-    assert "examples: " in done.stdout
-    return out
+@pytest.fixture
+def built(sample_build) -> Path:
+    """The sample, built once with one worker; other tests read it too."""
+    return sample_build
+
+
+@pytest.fixture
+def copy(sample_build, tmp_path) -> Path:
+    """A copy of it to change."""
+    return shutil.copytree(sample_build, tmp_path / "copy", copy_function=shutil.copy2)
 
 
 def dropped(out: Path) -> list[dict]:
@@ -147,18 +135,19 @@ def test_a_document_can_be_traced_to_its_bytes(built):
     assert capture.digest == document["digest"]
 
 
-def test_two_workers_write_the_same_bytes(built, tmp_path):
-    done = run(*SAMPLE, "--out", tmp_path / "out", "--workers", 2)
+@pytest.mark.slow
+def test_two_workers_write_the_same_bytes(built, tmp_path, call):
+    done = call(*SAMPLE, "--out", tmp_path / "out", "--workers", 2)
     assert done.returncode == 0, done.stderr
     assert digests(tmp_path / "out") == digests(built)
 
 
-def test_a_second_run_finds_all_done(built):
-    before = {p: p.stat().st_mtime_ns for p in (built / "examples").iterdir()}
-    done = run(*SAMPLE, "--out", built)
+def test_a_second_run_finds_all_done(copy, call):
+    before = {p: p.stat().st_mtime_ns for p in (copy / "examples").iterdir()}
+    done = call(*SAMPLE, "--out", copy)
     assert done.returncode == 0
     assert done.stderr.count("already done") == 11
-    assert {p: p.stat().st_mtime_ns for p in (built / "examples").iterdir()} == before
+    assert {p: p.stat().st_mtime_ns for p in (copy / "examples").iterdir()} == before
 
 
 def rows_of(folder: Path) -> list[tuple]:
@@ -188,32 +177,31 @@ def test_crawl_files_in_parts_give_the_same_bytes(built, tmp_path, monkeypatch):
     assert counts[0] == counts[1]
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_ends_in_the_same_bytes(built, tmp_path):
+    """With one worker, and in a stage of several parts with two, which outlive the kill."""
     out = tmp_path / "out"
     moments = [
         ".work/articles.json", "documents/*", ".work/scan.json", ".work/joined/*",
         ".work/graphs/*", ".work/vocab.json", "examples/*",
     ]  # fmt: skip
     for moment in moments:
-        command = [sys.executable, "-m", "wikisum", *SAMPLE, "--out", str(out)]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        workers = 2 if moment == "documents/*" else 1
+        process = start([*SAMPLE, "--out", out, "--workers", workers])
         deadline = time.monotonic() + 120
-        while not list(out.glob(moment)) and process.poll() is None:
+        while not list(out.glob(moment)) and process.is_alive():
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        assert end(process, signal.SIGKILL) == -signal.SIGKILL
         for shard in out.glob("*/*.parquet"):
             pq.ParquetFile(shard)  # whatever is there under its final name is whole
-    done = run(*SAMPLE, "--out", out)
-    assert done.returncode == 0, done.stderr
+    assert main([*SAMPLE, "--out", str(out), "--workers", "1"]) == 0
     assert digests(out) == digests(built)
     assert not list(out.rglob(".*.tmp"))
 
 
-def test_other_settings_redo_what_they_change(built, tmp_path, call):
-    out = tmp_path / "out"
-    shutil.copytree(built, out, copy_function=shutil.copy2)
+def test_other_settings_redo_what_they_change(copy, call):
+    out = copy
     done = call(*SAMPLE, "--out", out, "--max-paragraphs", 2, "--shards", 2, "--workers", 1)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("already done") == 6  # templates to pages
@@ -284,7 +272,7 @@ def test_slices(tmp_path, call):
     assert ds.dataset(out / "articles").to_table().num_rows == 3
 
 
-def test_others_open_the_shards(built):
+def test_others_open_the_shards(built, tmp_path):
     import datasets
     import duckdb
     import pandas
@@ -296,7 +284,7 @@ def test_others_open_the_shards(built):
     first = next(p for p in sorted(built.glob("examples/train-*")) if pq.read_table(p).num_rows)
     assert len(pandas.read_parquet(first)) > 0
     loaded = datasets.load_dataset(
-        "parquet", data_files={"train": pattern}, cache_dir=str(built.parent / "cache")
+        "parquet", data_files={"train": pattern}, cache_dir=str(tmp_path)
     )["train"]
     assert loaded.num_rows == count
     assert loaded[0]["paragraphs"]
@@ -428,25 +416,25 @@ def test_a_cut_dump_and_bad_crawl_files_lose_only_themselves(tmp_path, call):
 
 
 @pytest.mark.skipif(not os.access("/proc", os.R_OK), reason="needs /proc")
-def test_two_runs_do_not_mix(built):
+def test_two_runs_do_not_mix(copy, call):
     import fcntl
 
-    with (built / ".work" / "lock").open("w") as lock:
+    with (copy / ".work" / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = run(*SAMPLE, "--out", built)
+        done = call(*SAMPLE, "--out", copy)
     assert done.returncode == 1
     assert "another run is writing" in done.stderr
 
 
-def test_files_that_others_broke_can_stand_among_the_crawl(real_data, tmp_path):
+def test_files_that_others_broke_can_stand_among_the_crawl(real_data, tmp_path, call):
     wanted = tmp_path / "search.jsonl"
     row = {"title": "Alabama", "urls": ["http://example.com/", "http://www.iana.org/"]}
     wanted.write_text(json.dumps(row) + "\n")
     warcs = [*sorted((real_data / "broken-warcs").iterdir()), real_data / "pages-dev.warc.gz"]
-    done = run(
+    done = call(
         "build", "--articles", real_data / "enwiki-dev.xml.bz2", "--warcs", *warcs,
         "--search-results", wanted, real_data / "search-results-dev.jsonl",
-        "--vocab-size", 500, "--out", tmp_path / "out",
+        "--vocab-size", 500, "--workers", 1, "--graphs", "none", "--out", tmp_path / "out",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     records = [r for r in dropped(tmp_path / "out") if r["kind"] == "record"]
@@ -456,6 +444,7 @@ def test_files_that_others_broke_can_stand_among_the_crawl(real_data, tmp_path):
 
 
 def test_an_interrupt_leaves_at_once_with_a_line(tmp_path):
+    """`python -m wikisum`, as a user starts it."""
     out = tmp_path / "out"
     process = subprocess.Popen(
         [sys.executable, "-m", "wikisum", *SAMPLE, "--out", str(out)],
@@ -474,10 +463,9 @@ def test_an_interrupt_leaves_at_once_with_a_line(tmp_path):
     assert told.strip().splitlines()[-1].endswith("run the same command to resume")
 
 
-def test_a_finished_dataset_stays_finished(built, tmp_path):
+def test_a_finished_dataset_stays_finished(copy, tmp_path):
     """What `search` and `live` write is added to it."""
-    out = tmp_path / "out"
-    shutil.copytree(built, out, copy_function=shutil.copy2)
+    out = copy
     flags = dict(zip(SAMPLE[1::2], SAMPLE[2::2], strict=True))
     assert main(["search", "--warcs", flags["--warcs"], "--out", str(out), "--workers", "1"]) == 0
     assert (
@@ -491,7 +479,8 @@ def test_a_finished_dataset_stays_finished(built, tmp_path):
     assert main(["validate", str(out)]) == 0
 
 
-def test_folders_are_named_the_same_way_everywhere(built, tmp_path, capsys):
+def test_folders_are_named_the_same_way_everywhere(copy, tmp_path, capsys):
+    built = copy
     assert main(["validate", "--data", str(built)]) == 0
     assert main(["report", str(built)]) == main(["report", "--out", str(built)]) == 0
     for words in ([str(built)], ["--data", str(built)]):

@@ -2,12 +2,9 @@
 
 import hashlib
 import json
-import os
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,6 +16,7 @@ from lxml import html
 
 from tests.builders import LEAD, dump, gzipped, stream, warc_record
 from tests.fake_crawl import CRAWL, lay_out, served
+from tests.processes import end, start
 from tests.servers import NOT_FOUND, Answer, Server, page, redirect
 from wikisum.crawl.warc.warc import read_captures
 from wikisum.pipeline.cli import main
@@ -64,7 +62,7 @@ def articles(folder: Path, urls: list[str]) -> list[str]:
     path = folder / "dump.xml"
     markup = f"{LEAD}{marks}".replace("<", "&lt;")
     path.write_bytes(dump(("Tavin Bridge", markup), ("Osterby", markup)))
-    return ["--articles", str(path), "--vocab-size", "100", "--workers", "1"]
+    return ["--articles", str(path), "--vocab-size", "100", "--workers", "1", "--graphs", "none"]
 
 
 def crawl_file(folder: Path) -> Path:
@@ -191,25 +189,25 @@ def test_single_stages_go_on_from_it_while_the_same_pages_are_missing(server, tm
     cited = [OLD, f"{server.url}/good"]
     out = build(tmp_path, cited, "--warcs", crawl_file(tmp_path), *LIVE)
     same = ["--workers", "1", "--out", str(out)]
-    assert main(["examples", *same]) == 0
+    without = ["--graphs", "none"]
+    assert main(["examples", *same, *without]) == 0
     assert used(out) == set(cited)
     both = tmp_path / "both.warc.gz"
     texts = [(url, page(TEXT.format("twelve")).body) for url in cited]
     both.write_bytes(gzipped(*(warc_record(*text) for text in texts)))
     assert main(["scan", "--warcs", str(both), *same]) == 0
-    assert main(["examples", *same]) == 0
+    assert main(["examples", *same, *without]) == 0
     assert {d["warc_file"] for d in rows(out, "documents")} == {"both.warc.gz"}
     assert main(["validate", str(out)]) == 0
 
 
-def killed(command: list[str], moment: Callable[[], bool]) -> None:
+def killed(words: list[str], moment: Callable[[], bool]) -> None:
     """Run the command and kill it as soon as the moment has come."""
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as running:
-        until = time.monotonic() + 60
-        while not moment() and time.monotonic() < until:
-            time.sleep(0.01)
-        assert running.poll() is None
-        os.kill(running.pid, signal.SIGKILL)
+    process = start(words)
+    until = time.monotonic() + 120
+    while not moment() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert end(process, signal.SIGKILL) == -signal.SIGKILL
 
 
 def test_killed_while_it_fetches_and_while_it_scans(tmp_path):
@@ -231,7 +229,7 @@ def test_killed_while_it_fetches_and_while_it_scans(tmp_path):
         flags = [*LIVE, "--live-timeout", "60"]
         out = tmp_path / "out"
         words = ["build", *articles(tmp_path, cited), *flags]
-        command = [sys.executable, "-m", "wikisum", *words, "--out", str(out)]
+        command = [*words, "--out", str(out)]
         killed(command, lambda: "/4" in server.paths)
         assert not (out / ".work" / "live.json").exists()
         killed(command, lambda: bool(list(out.glob(".work/live-scan-*/part-*.json"))))
@@ -265,15 +263,13 @@ def test_interrupted_while_it_fetches_it_goes_on(tmp_path):
         cited = [f"{server.url}/{n}" for n in range(4)]
         words = ["build", *articles(tmp_path, cited), *LIVE, "--live-timeout", "60"]
         words += ["--out", str(tmp_path / "out")]
-        command = [sys.executable, "-m", "wikisum", *words]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
-            until = time.monotonic() + 60
-            while "/2" not in server.paths and time.monotonic() < until:
-                time.sleep(0.01)
-            running.send_signal(signal.SIGINT)
-            _, told = running.communicate(timeout=60)
-        assert running.returncode == 130
-        assert told.splitlines()[-1].endswith("interrupted; run the same command to resume")
+        process = start(words, tmp_path / "log")
+        until = time.monotonic() + 120
+        while "/2" not in server.paths and time.monotonic() < until:
+            time.sleep(0.01)
+        assert end(process, signal.SIGINT) == 130
+        message = (tmp_path / "log").read_text().splitlines()[-1]
+        assert message.endswith("interrupted; run the same command to resume")
         assert main(words) == 0
         assert used(tmp_path / "out") == set(cited)
         assert {server.paths.count(f"/{n}") for n in (0, 1, 3)} == {1}

@@ -2,9 +2,7 @@
 
 import gzip
 import json
-import os
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -15,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.builders import LEAD, dump, gzipped, warc_record
+from tests.processes import end, start
 from tests.servers import NOT_FOUND, Answer, Names, Network, Server, page, redirect
 from wikisum.crawl.warc.warc import PageRecord, read_captures
 from wikisum.pipeline.cli import main
@@ -186,12 +185,11 @@ def test_a_killed_run_loses_nothing_and_asks_for_nothing_twice(tmp_path):
         listed.write_text("\n".join(f"{server.url}/{i}" for i in range(8)))
         words = ["live", "--urls", str(listed), "--out", str(tmp_path / "out"), *FLAGS]
         words += ["--timeout", "60"]
-        command = [sys.executable, "-m", "wikisum", *words]
-        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as running:
-            until = time.monotonic() + 60
-            while "/4" not in server.paths and time.monotonic() < until:
-                time.sleep(0.02)
-            os.kill(running.pid, signal.SIGKILL)
+        process = start(words)
+        until = time.monotonic() + 120
+        while "/4" not in server.paths and time.monotonic() < until:
+            time.sleep(0.02)
+        assert end(process, signal.SIGKILL) == -signal.SIGKILL
         folder = tmp_path / "out" / "live"
         assert [p.name for p in folder.iterdir()] == [".live-00000.warc.gz.part"]
         assert main(words) == 0

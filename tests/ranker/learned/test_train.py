@@ -1,11 +1,8 @@
 import copy
 import io
 import json
-import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from types import SimpleNamespace
@@ -15,6 +12,7 @@ import pytest
 import torch
 
 from benchmarks.topics import TopicSettings, write_topics
+from tests.processes import end, start
 from wikisum.pipeline.cli import main
 from wikisum.ranker.data.shards import read_group, row_groups, split_shards
 from wikisum.ranker.learned.batches import ParagraphReader
@@ -137,19 +135,16 @@ def test_more_steps_go_on_as_if_never_stopped(data, whole_run, tmp_path):
 @pytest.mark.slow
 def test_killed_at_any_moment_it_ends_in_the_same_read_log(data, whole_run, tmp_path):
     out = tmp_path / "run"
-    call = [sys.executable, "-m", "wikisum", "train", "ranker", "--data", data,
-            "--out", str(out), *map(str, FLAGS), "--steps"]  # fmt: skip
-    process = subprocess.Popen([*call, "100000"], stderr=subprocess.DEVNULL)
+    call = ["train", "ranker", "--data", data, "--out", str(out), *map(str, FLAGS), "--steps"]
+    process = start([*call, "100000"])
     deadline = time.monotonic() + 120
-    while not read_log(out) and process.poll() is None:
+    while not read_log(out) and process.is_alive():
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    assert end(process, signal.SIGKILL) == -signal.SIGKILL
     done = max([row["step"] for row in read_log(out)])
     last = done + 4 - done % 4
-    told = subprocess.run([*call, str(last)], capture_output=True, text=True, check=False)
-    assert told.returncode == 0, told.stderr
+    assert main([*call, str(last)]) == 0
     train(data, tmp_path / "whole", MODEL, replace(FIT, steps=last), "cpu", io.StringIO())
     assert_same_run(out, tmp_path / "whole")
     assert read_log(out)[:2] == read_log(whole_run)[:2]
