@@ -72,8 +72,8 @@ def test_wrong_calls_name_what_is_wrong():
             rank(method, "", [])
 
 
-@pytest.mark.parametrize("hash_seed", ["0", "1"])
-def test_order_does_not_depend_on_the_hash_seed(hash_seed):
+def test_order_does_not_depend_on_the_hash_seed():
+    """This process has a random seed, or 0."""
     code = (
         "from wikisum.ranker.rank import METHODS, rank\n"
         "texts = [f'a{i % 3} b{i % 5} c{i % 7} d{i}' for i in range(60)]\n"
@@ -81,7 +81,7 @@ def test_order_does_not_depend_on_the_hash_seed(hash_seed):
     )
     found = subprocess.run(
         [sys.executable, "-c", code],
-        env={"PYTHONHASHSEED": hash_seed},
+        env={"PYTHONHASHSEED": "1"},
         capture_output=True,
         text=True,
         check=True,
