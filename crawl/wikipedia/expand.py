@@ -141,7 +141,7 @@ class _Piece:
 
 
 def _close(stack: list[_Piece], count: int) -> int:
-    """Close pieces with a run of `count` closing braces; return how many of them were used."""
+    """Close pieces with a run of `count` closing braces, two or more; return how many it took."""
     used = 0
     while count - used >= 2 and stack[-1].kind == "{":
         piece = stack.pop()
@@ -154,9 +154,6 @@ def _close(stack: list[_Piece], count: int) -> int:
         elif rest:
             stack[-1].add("{")
         stack[-1].parts[-1].append(node)
-    if used == 0:
-        stack[-1].add("}" * count)
-        return count
     return used
 
 
