@@ -6,14 +6,16 @@ import math
 import os
 from dataclasses import dataclass
 from hashlib import blake2b
+from operator import itemgetter
 from typing import Any, NamedTuple
 
-import pyarrow.dataset as ds
+import pyarrow as pa
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import read_rows, read_tables
 from wikisum.pipeline.engine.workspace import PartResult, Workspace
+from wikisum.pipeline.report.leakage import write_keys
 
 KEPT_EXAMPLES = 5
 SHOWN_PARAGRAPHS = 3
@@ -29,21 +31,23 @@ class KeptExample(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SampleExamples:
-    """One shard of examples -> those of it that the report may show."""
+class ReadExamples:
+    """One shard of examples -> the keys in it, and those examples that the report may show."""
 
     writer: StageWriter
 
     def __call__(self, index: int, path: str) -> PartResult:
-        file = files.join(self.writer.out, path)
-        lots = sorted((lot_of(row["id"]), row["id"]) for row in read_rows(file, ["id"]))
-        drawn = {identity: lot for lot, identity in lots[:KEPT_EXAMPLES]}
         split = os.path.basename(path).split("-")[0]
+        drawn: list[tuple[str, pa.Table]] = []  # the lot and the row of an example
         with self.writer.part_like(index, path) as part:
-            for table in read_tables(file, _COLUMNS) if drawn else ():
-                for row in table.filter(ds.field("id").isin(list(drawn))).to_pylist():
-                    shown = {**shown_example(row), "split": split}
-                    part.write(KeptExample(drawn[row["id"]], json.dumps(shown)))
+            for table in read_tables(files.join(self.writer.out, path), _COLUMNS):
+                write_keys(part, table)
+                lots = [(lot_of(one), i) for i, one in enumerate(table["id"].to_pylist())]
+                drawn += [(lot, table.slice(i, 1)) for lot, i in lots]
+                drawn = heapq.nsmallest(KEPT_EXAMPLES, drawn, key=itemgetter(0))
+            for lot, row in drawn:
+                shown = {**shown_example(row.to_pylist()[0]), "split": split}
+                part.write(KeptExample(lot, json.dumps(shown)))
         return part.result()
 
 

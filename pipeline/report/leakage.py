@@ -3,7 +3,6 @@
 import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 from zlib import crc32
 
@@ -13,10 +12,9 @@ import pyarrow as pa
 from wikisum.crawl.clones import shingles
 from wikisum.crawl.tokens import terms
 from wikisum.crawl.urls import url_key
-from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.part_writer import StageWriter
+from wikisum.pipeline.engine.part_writer import PartWriter
 from wikisum.pipeline.engine.shards import read_rows, row_count
-from wikisum.pipeline.engine.workspace import PartResult, Workspace
+from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import SPLITS
 
 MAX_KEYS = 20_000_000
@@ -44,22 +42,14 @@ def near_duplicate_key(text: str) -> int:
     return int.from_bytes(digest, "big")
 
 
-@dataclass(frozen=True)
-class SketchShard:
-    """One shard of examples -> the keys of its pages and paragraphs."""
-
-    writer: StageWriter
-
-    def __call__(self, index: int, path: str) -> PartResult:
-        with self.writer.part_like(index, path) as part:
-            rows = read_rows(files.join(self.writer.out, path), ["documents", "paragraphs"])
-            for row in rows:
-                for document in row["documents"]:
-                    part.write(Key("url", url_key(document["url"])))
-                for paragraph in row["paragraphs"]:
-                    part.write(Key("paragraph", near_duplicate_key(paragraph["text"])))
-                part.ticker.add(items=1, work=1)
-        return part.result()
+def write_keys(part: PartWriter, examples: pa.Table) -> None:
+    """Write the keys of the pages and paragraphs of some examples."""
+    for row in examples.select(["documents", "paragraphs"]).to_pylist():
+        for document in row["documents"]:
+            part.write(Key("url", url_key(document["url"])))
+        for paragraph in row["paragraphs"]:
+            part.write(Key("paragraph", near_duplicate_key(paragraph["text"])))
+        part.ticker.add(items=1, work=1)
 
 
 def leakage(workspace: Workspace, paths: list[str]) -> dict[str, Any]:

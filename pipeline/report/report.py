@@ -18,8 +18,8 @@ from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import PartResult, StageResult, merge_parts
 from wikisum.pipeline.examples.join import SIZES_FOLDER
 from wikisum.pipeline.records import SPLITS, Dropped
-from wikisum.pipeline.report.kept import KEPT_EXAMPLES, KeptExample, SampleExamples, read_kept
-from wikisum.pipeline.report.leakage import Key, SketchShard, leakage
+from wikisum.pipeline.report.kept import KEPT_EXAMPLES, KeptExample, ReadExamples, read_kept
+from wikisum.pipeline.report.leakage import Key, leakage
 from wikisum.pipeline.report.names import CountDroppedLines, CountNames, NameCount, read_names
 from wikisum.pipeline.report.page import html_page
 from wikisum.pipeline.report.samples import SAMPLE_ROWS, SampleDropped, read_samples
@@ -62,12 +62,12 @@ def write_report(job: Job, stages: list[StageResult], encoded: StageResult) -> S
         key={"samples": [SAMPLE_ROWS, KEPT_EXAMPLES]},
     )
 
-    def writer(output: Output) -> StageWriter:
-        return replace(job.writer(run), stage=replace(READ, outputs=(output,)))
+    def writer(*outputs: Output) -> StageWriter:
+        return replace(job.writer(run), stage=replace(READ, outputs=outputs))
 
     do = ReadForReport(
         {
-            "examples": (SketchShard(writer(_KEYS)), SampleExamples(writer(_KEPT))),
+            "examples": (ReadExamples(writer(_KEYS, _KEPT)),),
             "dropped": (SampleDropped(writer(_SAMPLES)), CountDroppedLines(writer(_NAMES))),
             "articles": (CountNames(writer(_NAMES)),),
         }

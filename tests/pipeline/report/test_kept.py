@@ -11,13 +11,16 @@ from wikisum.pipeline.report.kept import (
     KEPT_EXAMPLES,
     SHOWN_PARAGRAPHS,
     KeptExample,
-    SampleExamples,
+    ReadExamples,
     drawing,
     lot_of,
     read_kept,
 )
+from wikisum.pipeline.report.leakage import Key
 
-STAGE = Stage("report", "examples", (Output(".work/kept/", KeptExample),))
+STAGE = Stage(
+    "report", "examples", (Output(".work/keys/", Key), Output(".work/kept/", KeptExample))
+)
 
 
 def example(identity: str) -> Example:
@@ -41,8 +44,8 @@ def sampled(folder, shards: dict[str, list[str]]) -> list[dict]:
         with open_shard(str(folder), f"examples/{name}", EXAMPLE, {}) as shard:
             for identity in ids:
                 shard.write(example(identity))
-        result = SampleExamples(stage_writer(folder, STAGE, 2))(index, f"examples/{name}")
-        paths += [file.path for file in result.files]
+        result = ReadExamples(stage_writer(folder, STAGE, 2))(index, f"examples/{name}")
+        paths += [file.path for file in result.files if file.path.startswith(".work/kept/")]
     return read_kept(Workspace(str(folder)), paths)
 
 

@@ -1,5 +1,7 @@
 """What the splits share: counted in full, or, of many keys, in the same part of every split."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,9 +10,10 @@ from tests.builders import stage_writer
 from wikisum.pipeline.engine.shards import open_shard
 from wikisum.pipeline.engine.stage import Output, Stage
 from wikisum.pipeline.engine.workspace import Workspace
-from wikisum.pipeline.records import EXAMPLE, Example, Paragraph, schema_of
+from wikisum.pipeline.records import EXAMPLE, Example, Paragraph, SourceDocument, schema_of
 from wikisum.pipeline.report import leakage as module
-from wikisum.pipeline.report.leakage import Key, SketchShard, leakage, near_duplicate_key
+from wikisum.pipeline.report.kept import KeptExample, ReadExamples
+from wikisum.pipeline.report.leakage import Key, leakage, near_duplicate_key
 
 STAGE = Stage("report", "examples", (Output(".work/keys/", Key),))
 TEXT = "the old bridge over the river was opened in the summer of the year"
@@ -61,14 +64,17 @@ def test_a_key_that_comes_often_counts_once(tmp_path):
 
 
 def test_the_pages_and_paragraphs_of_examples_become_keys(tmp_path):
-    example = Example("a", "T", "u", "lead", [], [], [Paragraph(TEXT, 0, 0, 1.0, 0.0)] * 2)
+    page = SourceDocument("http://a.example/", "search", 0, "a.gz", 9, "d", "t", 0.0)
+    paragraphs = [Paragraph(TEXT, 0, 0, 1.0, 0.0)] * 2
+    example = Example("a", "T", "u", "lead", [], [page], paragraphs)
     with open_shard(str(tmp_path), "examples/test-00000-of-00001.parquet", EXAMPLE, {}) as shard:
         shard.write(example)
-    sketch = SketchShard(stage_writer(tmp_path, STAGE))
-    (file,) = sketch(0, "examples/test-00000-of-00001.parquet").files
-    assert (file.path, file.rows) == (".work/keys/test-00000-of-00001.parquet", 2)
+    outputs = (*STAGE.outputs, Output(".work/kept/", KeptExample))
+    read = ReadExamples(stage_writer(tmp_path, replace(STAGE, outputs=outputs)))
+    file, _ = read(0, "examples/test-00000-of-00001.parquet").files
+    assert (file.path, file.rows) == (".work/keys/test-00000-of-00001.parquet", 3)
     found = leakage(Workspace(str(tmp_path)), [file.path])
-    assert found["test_paragraphs"] == 1
+    assert (found["test_paragraphs"], found["test_urls"]) == (1, 1)
 
 
 @given(st.lists(st.sampled_from(TEXT.split()), max_size=20))
