@@ -13,8 +13,7 @@ from wikisum.ranker.categories import is_in_category
 
 @cache
 def _titles(path: str) -> frozenset[str]:
-    with files.open_input(path) as raw:
-        lines = raw.read().decode("utf-8", "replace").splitlines()
+    lines = files.read_bytes(path).decode("utf-8", "replace").splitlines()
     return frozenset(normalize_title(line) for line in lines if line.strip())
 
 

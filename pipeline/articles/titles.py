@@ -13,8 +13,7 @@ def missing_titles(workspace: Workspace, articles: StageResult, titles: str) -> 
 
     It says how many they are and names the first ones; None if there is no such title.
     """
-    with files.open_input(titles) as raw:
-        lines = raw.read().decode("utf-8", "replace").splitlines()
+    lines = files.read_bytes(titles).decode("utf-8", "replace").splitlines()
     missing = {article_id(line): line.strip() for line in lines if line.strip()}
     count = len(missing)
     for folder, column in (("articles/", "id"), ("dropped/", "article")):

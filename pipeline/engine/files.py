@@ -83,6 +83,12 @@ def open_input(path: str) -> BinaryIO:
     return open(path, "rb")
 
 
+def read_bytes(path: str) -> bytes:
+    """The whole content of a small file."""
+    with open_input(path) as file:
+        return file.read()
+
+
 def unbuffered(file: BinaryIO) -> BinaryIO:
     """The raw stream below the read-ahead buffer, for small random reads.
 

@@ -105,6 +105,5 @@ def read_manifest(workspace: Workspace) -> dict[str, Any]:
     path = workspace.path(MANIFEST)
     if not files.exists(path):
         raise FileNotFoundError(f"no {MANIFEST} in {workspace.out}: the build is not finished")
-    with files.open_input(path) as file:
-        plain: dict[str, Any] = json.load(file)
+    plain: dict[str, Any] = json.loads(files.read_bytes(path))
     return plain

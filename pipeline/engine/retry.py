@@ -85,8 +85,7 @@ def _read_note(path: str, settings: dict[str, Any]) -> frozenset[str] | None:
     """The reasons to redo, or None if nothing of a run with these settings is kept."""
     if not files.exists(path):
         return None
-    with files.open_input(path) as raw:
-        note = json.load(raw)
+    note = json.loads(files.read_bytes(path))
     return frozenset(note["reasons"]) if _equal(note["settings"], settings) else None
 
 

@@ -71,8 +71,7 @@ def read_record(path: str, kind: type[_Record]) -> _Record | None:
 
     What it records then counts as not done, and is done again.
     """
-    with files.open_input(path) as file:
-        data = file.read()
+    data = files.read_bytes(path)
     try:
         plain = json.loads(data)
         return kind(**{**plain, "files": [ShardFile(*f) for f in plain["files"]]})

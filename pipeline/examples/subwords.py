@@ -43,8 +43,7 @@ class TrainVocab:
 
     def __call__(self, index: int, paths: list[str]) -> PartResult:
         if self.settings.vocab:
-            with files.open_input(self.settings.vocab) as raw:
-                model = raw.read()
+            model = files.read_bytes(self.settings.vocab)
         else:
             try:
                 model = train_vocab(self._sample(paths), self.settings.vocab_size)
@@ -74,5 +73,4 @@ def _write(out: str, path: str, data: bytes) -> ShardFile:
 @lru_cache(maxsize=1)
 def load_processor(path: str, _sha256: str) -> sentencepiece.SentencePieceProcessor:
     """Return the vocabulary in a file, kept for the next call; the hash tells versions apart."""
-    with files.open_input(path) as raw:
-        return load_model(raw.read(), MODEL)
+    return load_model(files.read_bytes(path), MODEL)

@@ -41,8 +41,7 @@ def crawl_files(
     named = files.expand([p for p in patterns if not is_http(p)])
     found += files.expand([f.path for f in named if not _LIST.search(f.path)])
     for file in (f for f in named if _LIST.search(f.path)):
-        with files.open_input(file.path) as raw:
-            found += _listed(file, raw.read(), root)
+        found += _listed(file, files.read_bytes(file.path), root)
     return sorted({file.path: file for file in found}.values())
 
 

@@ -49,8 +49,7 @@ def local_run(folder: str) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as copy:
         for name in MODEL_FILES:
-            with files.open_input(files.join(folder, name)) as raw:
-                Path(copy, name).write_bytes(raw.read())
+            Path(copy, name).write_bytes(files.read_bytes(files.join(folder, name)))
         yield Path(copy)
 
 

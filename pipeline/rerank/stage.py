@@ -141,10 +141,8 @@ def _has_ids_of(workspace: Workspace, source: Source) -> bool:
     path = files.join(source.folder, MODEL)
     if not files.exists(path):
         return False
-    run = workspace.work(RUN, VOCAB)
-    with files.open_input(path) as own, files.open_input(run) as learned:
-        if own.read() != learned.read():
-            return False
+    if files.read_bytes(path) != files.read_bytes(workspace.work(RUN, VOCAB)):
+        return False
     first = (row for file in source.shards for row in read_rows(file.path, ["title_ids"]))
     return next(first, {"title_ids": None})["title_ids"] is not None
 
@@ -155,26 +153,20 @@ def _finish(workspace: Workspace, source: Source, result: StageResult) -> dict[s
     vocab = [f for f in carried if f and f.path in (MODEL, PIECES)]
     others = [f.path for f in carried if f and f.path in OTHERS]
     if CARD in others:
-        with files.open_input(workspace.path(CARD)) as file:
-            text = file.read()
-        files.write_bytes(workspace.path(CARD), text + _card_section(result).encode())
+        card = workspace.path(CARD)
+        files.write_bytes(card, files.read_bytes(card) + _card_section(result).encode())
     manifest_path = files.join(source.folder, MANIFEST)
-    old = b"{}"
-    if files.exists(manifest_path):
-        with files.open_input(manifest_path) as file:
-            old = file.read()
+    old = files.read_bytes(manifest_path) if files.exists(manifest_path) else b"{}"
     return write_derived_manifest(workspace, old, result, vocab, others)
 
 
 def _carried(workspace: Workspace, source: Source, path: str) -> ShardFile | None:
     """Copy a file of the source, if it has it."""
-    if not files.exists(files.join(source.folder, path)):
+    old = files.join(source.folder, path)
+    if not files.exists(old):
         return None
-    with (
-        files.open_input(files.join(source.folder, path)) as old,
-        files.AtomicFile(workspace.path(path)) as new,
-    ):
-        new.write(old.read())
+    with files.AtomicFile(workspace.path(path)) as new:
+        new.write(files.read_bytes(old))
     return ShardFile(path, 0, new.size_bytes, new.sha256)
 
 

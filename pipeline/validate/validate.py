@@ -114,8 +114,7 @@ def _file_faults(
 def _vocab_size(workspace: Workspace, manifest: dict[str, Any]) -> int | None:
     if MODEL not in manifest["files"]:
         return None
-    with files.open_input(workspace.path(MODEL)) as raw:
-        return int(load_model(raw.read(), MODEL).get_piece_size())
+    return int(load_model(files.read_bytes(workspace.path(MODEL)), MODEL).get_piece_size())
 
 
 def _example_faults(
