@@ -17,6 +17,7 @@ from wikisum.graphs.entities import MODELS
 from wikisum.pipeline.commands import settings as flags
 from wikisum.pipeline.commands.command import DONE, FAILED, Commands
 from wikisum.pipeline.commands.extras import EXTRA_BY_MODULE
+from wikisum.pipeline.commands.flags import add_paths
 from wikisum.pipeline.commands.job import check_out
 
 GIB = 1 << 30
@@ -146,7 +147,7 @@ def _add_doctor_flags(parser: argparse.ArgumentParser) -> None:
         ("warcs", "crawl files of the build"),
     ):
         metavar = "GLOB" if flag == "warcs" else "FILE"
-        parser.add_argument(f"--{flag}", nargs="+", default=[], metavar=metavar, help=text)
+        add_paths(parser, f"--{flag}", text, metavar)
     parser.add_argument("--out", metavar="DIR", help="output folder of the build")
 
 

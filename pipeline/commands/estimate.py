@@ -24,13 +24,8 @@ def add_estimate_flags(parser: argparse.ArgumentParser) -> None:
         "inputs, and write nothing",
     )
     group.add_argument("--json", action="store_true", help="print the estimate as JSON")
-    group.add_argument(
-        "--assume",
-        nargs="+",
-        default=[],
-        metavar="NAME=VALUE",
-        help="replace rates, assumptions or prices of the estimate, for example coverage=0.6",
-    )
+    text = "replace rates, assumptions or prices of the estimate, for example coverage=0.6"
+    group.add_argument("--assume", nargs="+", default=[], metavar="NAME=VALUE", help=text)
 
 
 def estimate(

@@ -46,6 +46,11 @@ def add_settings(
         )
 
 
+def add_paths(group: Any, flag: str, text: str, metavar: str = "FILE", **options: Any) -> None:
+    """Add a flag with one or more paths; without it there is an empty list."""
+    group.add_argument(flag, nargs="+", default=[], metavar=metavar, help=text, **options)
+
+
 def settings_of(args: argparse.Namespace, base: T) -> T:
     """Return `base` with the values that the call gives for its fields."""
     return dataclasses.replace(base, **given(args, type(base)))  # type: ignore[type-var]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from wikisum.pipeline.commands.command import AddFlags
-from wikisum.pipeline.commands.flags import add_settings, given, settings_of
+from wikisum.pipeline.commands.flags import add_paths, add_settings, given, settings_of
 from wikisum.pipeline.examples.settings import ANY_LANGUAGE, ExampleSettings, GraphSettings
 from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.locate.settings import LocateSettings
@@ -99,8 +99,7 @@ def vocab_file(path: str | None) -> "list[InputFile]":
 
     found = input_file("--vocab", path)
     for file in found:
-        with files.open_input(file.path) as raw:
-            load_model(raw.read(), file.path)
+        load_model(files.read_bytes(file.path), file.path)
     return found
 
 
@@ -159,33 +158,19 @@ def add_build_settings(parser: argparse.ArgumentParser) -> None:
 def add_article_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of the files of articles."""
     group = parser.add_argument_group("articles")
-    group.add_argument(
-        "--articles",
-        nargs="+",
-        required=True,
-        metavar="FILE",
-        help="Wikipedia dump files or globs (plain, gzip, bzip2) with their multistream indexes, "
-        "or the wiki_content.tfrecords of the original WikiSum",
+    text = (
+        "Wikipedia dump files or globs (plain, gzip, bzip2) with their multistream indexes, "
+        "or the wiki_content.tfrecords of the original WikiSum"
     )
-    group.add_argument(
-        "--urls",
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="the wiki_urls.json of the original WikiSum, one per file of articles",
-    )
+    add_paths(group, "--articles", text, required=True)
+    text = "the wiki_urls.json of the original WikiSum, one per file of articles"
+    add_paths(group, "--urls", text)
 
 
 def add_wanted_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flag of search results."""
     group = parser.add_argument_group("wanted pages")
-    group.add_argument(
-        "--search-results",
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help='JSON Lines files with "title", "query" and "urls"',
-    )
+    add_paths(group, "--search-results", 'JSON Lines files with "title", "query" and "urls"')
 
 
 def add_index_flag(parser: argparse.ArgumentParser) -> None:
@@ -196,7 +181,7 @@ def add_index_flag(parser: argparse.ArgumentParser) -> None:
 def add_file_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of crawl files."""
     group = parser.add_argument_group("crawl files")
-    group.add_argument("--warcs", nargs="+", default=[], metavar="GLOB", help=WARCS_HELP)
+    add_paths(group, "--warcs", WARCS_HELP, "GLOB")
     group.add_argument(
         "--metadata",
         metavar="DIR",

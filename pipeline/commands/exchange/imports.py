@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from wikisum.pipeline.commands import settings as flags
 from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.extras import check_build
-from wikisum.pipeline.commands.flags import add_settings, settings_of
+from wikisum.pipeline.commands.flags import add_paths, add_settings, settings_of
 from wikisum.pipeline.commands.job import add_job_flags, add_verify, check_out, open_job
 from wikisum.pipeline.corpora.settings import ColumnSettings, CorpusSettings
 from wikisum.pipeline.examples.settings import (
@@ -105,14 +105,11 @@ def _add_input_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="files or globs, also compressed or in a tar archive; or a folder of stories",
     )
-    parser.add_argument(
-        "--lists",
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="lists of the URLs of stories or the titles of articles in each split, with the "
-        "split in the name of the file (all_train.txt)",
+    text = (
+        "lists of the URLs of stories or the titles of articles in each split, with the split in "
+        "the name of the file (all_train.txt)"
     )
+    add_paths(parser, "--lists", text)
     add_settings(parser.add_argument_group("corpus"), CorpusSettings)
 
 
