@@ -1,7 +1,8 @@
 """Which of the ranked paragraphs are kept, and summaries made of them."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 
 from wikisum.ranker.sentences import sentences
 
@@ -25,6 +26,31 @@ def best_within(
             break
         kept.append(index)
     return kept
+
+
+def without_near_duplicates(
+    order: Sequence[int], words: Sequence[Sequence[str]], threshold: float, size: int
+) -> tuple[list[int], int]:
+    """Return the first `size` of `order` that repeat no other one, and how many were left out.
+
+    A paragraph, given as terms, is left out if a better one has more than the share `threshold` of
+    its pairs of neighboring words. The rest of `order` is not looked at.
+    """
+    kept: list[int] = []
+    left_out = 0
+    holders: dict[tuple[str, str], list[int]] = {}
+    for index in order:
+        if len(kept) == size:
+            break
+        pairs = set(pairwise(words[index]))
+        shared = Counter(place for pair in pairs for place in holders.get(pair, ()))
+        if pairs and max(shared.values(), default=0) > threshold * len(pairs):
+            left_out += 1
+            continue
+        for pair in pairs:
+            holders.setdefault(pair, []).append(len(kept))
+        kept.append(index)
+    return kept, left_out
 
 
 def lead_summary(

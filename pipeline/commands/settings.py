@@ -37,6 +37,7 @@ LIKE_T2T = Settings(
         keep_duplicates=True,
         min_document_words=0,
         recurring_articles=0,
+        near_duplicate_threshold=1.0,
         clone_threshold=1.0,
         paragraph_clone_threshold=1.0,
         max_documents=100_000,

@@ -23,7 +23,7 @@ from wikisum.pipeline.records import (
 )
 from wikisum.pipeline.recurring.lines import text_key
 from wikisum.ranker.rouge import rouge1_recall, rouge2_recall
-from wikisum.ranker.select import best_within
+from wikisum.ranker.select import best_within, without_near_duplicates
 from wikisum.ranker.tfidf import tfidf_scores
 
 MAX_DETAIL_CHARS = 200  # of a paragraph that is shown in a dropped row
@@ -83,10 +83,11 @@ def make_example(
     example, sizes = None, None
     reason = _article_reason(documents, settings)
     if reason is None:
-        example = _ranked(article, documents, paragraphs, settings)
+        example, repeated = _ranked(article, documents, paragraphs, settings)
         sizes = _sizes(article, documents, paragraphs)
         counts["paragraphs_out"] = len(example.paragraphs)
-        counts["paragraphs_cut"] = len(paragraphs) - len(example.paragraphs)
+        counts["paragraphs_near_duplicate"] = repeated
+        counts["paragraphs_cut"] = len(paragraphs) - len(example.paragraphs) - repeated
         counts["documents_out"] = len(documents)
         counts["examples_out"] = 1
     else:
@@ -235,8 +236,10 @@ def _ranked(
     documents: list[SourceDocument],
     pool: list[_Pooled],
     settings: ExampleSettings,
-) -> Example:
+) -> tuple[Example, int]:
     """The example with its best paragraphs: by score, then document order, then position.
+
+    The number is that of paragraphs left out because a better one says the same.
 
     In the given order the scores are 0, -1, -2 and so on, as those of the ranker `identity`.
     """
@@ -246,10 +249,16 @@ def _ranked(
         else [-float(i) for i in range(len(pool))]
     )
     order = sorted(range(len(pool)), key=lambda i: -scores[i])
+    order, repeated = without_near_duplicates(
+        order,
+        [p.words for p in pool],
+        settings.near_duplicate_threshold,
+        settings.max_paragraphs,
+    )
     lengths = [len(p.text.split()) for p in pool]
     best = best_within(order, lengths, settings.max_paragraphs, settings.max_words)
     labels = rouge2_recall([pool[i].text for i in best], article.lead)
-    return Example(
+    example = Example(
         id=article.id,
         title=article.title,
         url=article.url,
@@ -268,6 +277,7 @@ def _ranked(
             for i, label in zip(best, labels, strict=True)
         ],
     )
+    return example, repeated
 
 
 def _sizes(article: Article, documents: list[SourceDocument], pool: list[_Pooled]) -> Sizes:

@@ -57,6 +57,13 @@ class ExampleSettings(Checked):
         metavar="N",
         at_least=0,
     )
+    near_duplicate_threshold: float = setting(
+        0.8,
+        "drop paragraphs of which a better one has more than this share of the pairs of words; "
+        "1 keeps them",
+        at_least=0,
+        at_most=1,
+    )
     ranking: str = setting(
         "tfidf",
         "order of the paragraphs: by tf-idf with the title, or as in the documents (given)",

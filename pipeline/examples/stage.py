@@ -28,7 +28,12 @@ from wikisum.pipeline.setting import Settings
 def _paragraph_funnel(counts: Counts) -> dict[str, int]:
     examples = counts.of(NAME)
     # fates of pooled paragraphs, counted a second time
-    after = ("paragraphs_out", "paragraphs_cut", "paragraphs_article_dropped")
+    after = (
+        "paragraphs_out",
+        "paragraphs_near_duplicate",
+        "paragraphs_cut",
+        "paragraphs_article_dropped",
+    )
     return {
         "joined": sum(beginning(examples, "paragraphs_", after).values()),
         "in_examples": examples["paragraphs_out"],

@@ -30,6 +30,7 @@ FOR_CORPORA = Settings(
         keep_duplicates=True,
         min_document_words=0,
         recurring_articles=0,
+        near_duplicate_threshold=1.0,
         ranking="given",
         clone_threshold=1.0,
         paragraph_clone_threshold=1.0,

@@ -281,3 +281,13 @@ def test_recurring_paragraphs_do_not_count_as_words_of_the_document():
         min_document_words=20,
     )
     assert [r.reason for r in made.dropped if r.kind == "reference"] == ["short_document"]
+
+
+def test_a_paragraph_that_a_better_one_repeats_is_left_out():
+    nearly = NOON.replace("on most days", "on all days")
+    found = WantedDocument("citation", 0, document("http://a.example/", NOON, nearly, SHEEP))
+    made = make(found)
+    assert [p.text for p in made.example.paragraphs] == [NOON, SHEEP]
+    assert made.counts["paragraphs_near_duplicate"] == 1
+    assert made.counts["paragraphs_cut"] == 0
+    assert len(make(found, near_duplicate_threshold=1.0).example.paragraphs) == 3
