@@ -4,7 +4,8 @@ The document rule of Liu et al. 2018 (A.2.1), r(d, a) = max over sections s of
 |uni(d) & uni(s)| / |uni(s)|, drops long honest pages: any long text holds half of the distinct
 words of a short section. The calibrated rule keeps its form and its threshold and counts pairs of
 neighboring words in place of words, in sections that have enough of them: precision and recall
-are 0.998 each where the literal rule has 0.83 and 1.0 (benchmarks/clones.md).
+are 0.998 each where the literal rule has 0.83 and 1.0 (benchmarks/clones.md). A page that quotes
+one section counts less the smaller the part of the page is that the quotation makes up.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,6 +15,11 @@ from wikisum.crawl.tokens import terms
 
 SHINGLE_WORDS = {"calibrated": 2, "literal": 1}
 MIN_SECTION_SHINGLES = {"calibrated": 30, "literal": 1}
+
+# A page of which this share is copied is a copy, whatever stands beside; less counts less.
+FULL_COPY_SHARE = 0.2
+COPIED_SECTION_SHARE = 0.5
+COPIED_PARAGRAPH_SHARE = 0.6  # of a copied paragraph's shingles are in the article
 
 Shingle = tuple[str, ...]
 
@@ -66,18 +72,29 @@ def article_shingles(
 def clone_score(paragraphs: Iterable[Sequence[str]], article: ArticleShingles) -> float:
     """Return the greatest share of a section's shingles that a document holds, in 0..1.
 
-    The document is given as the terms of each of its paragraphs.
+    The document is given as the terms of each of its paragraphs. By the calibrated rule, if no
+    second section is copied and less than a fifth of the document's words stand in paragraphs that
+    are, the share is multiplied by five times that part of the document.
     """
     length = SHINGLE_WORDS[article.rule]
     sections_by_shingle = article.sections_by_shingle
     found: set[Shingle] = set()
+    words = copied_words = 0
     for paragraph in paragraphs:
-        found.update(filter(sections_by_shingle.__contains__, shingles(paragraph, length)))
+        held = list(filter(sections_by_shingle.__contains__, shingles(paragraph, length)))
+        found.update(held)
+        words += len(paragraph)
+        if len(held) > COPIED_PARAGRAPH_SHARE * (len(paragraph) - length + 1):
+            copied_words += len(paragraph)
     counts = [0] * len(article.sizes)
     for shingle in found:
         for section in sections_by_shingle[shingle]:
             counts[section] += 1
-    return max((c / size for c, size in zip(counts, article.sizes, strict=True)), default=0.0)
+    shares = [c / size for c, size in zip(counts, article.sizes, strict=True)]
+    score = max(shares, default=0.0)
+    if article.rule == "literal" or sum(share > COPIED_SECTION_SHARE for share in shares) > 1:
+        return score
+    return score * min(1.0, copied_words / (FULL_COPY_SHARE * max(words, 1)))
 
 
 def lead_bigrams(lead: str) -> frozenset[Shingle]:

@@ -18,8 +18,8 @@ from wikisum.crawl.extract.limits import check_markup, check_size
 from wikisum.crawl.extract.main_text import fast_text
 from wikisum.crawl.extract.soup import soup_text
 from wikisum.crawl.extract.trafilatura import trafilatura_text
+from wikisum.crawl.extract.wrapped_lines import join_wrapped_lines
 from wikisum.crawl.language import detect
-from wikisum.crawl.whitespace import normalize_whitespace
 
 # UTF-8 -> (title, paragraphs)
 EXTRACTORS: dict[str, Callable[[bytes], tuple[str, list[str]]]] = {
@@ -66,16 +66,14 @@ def extract_paragraphs(
 def read_page(payload: bytes, charset: str | None, kind: str, extractor: str) -> Page:
     """Return title, paragraphs and language of a page; `kind` is `html` or `text`.
 
-    The paragraphs of a `text` page are its lines. `extractor` must have passed `check_extractor`.
+    The paragraphs of a `text` page are its lines, wrapped ones joined. `extractor` must have passed
+    `check_extractor`.
     Raises BadPage: `page_too_large`, `too_many_tags`, `too_many_attributes`, `too_many_copies`,
     `too_deep`, `no_text`.
     """
     if kind == "text":
         check_size(payload)
-        lines = (
-            normalize_whitespace(line) for line in to_utf8(payload, charset).decode().splitlines()
-        )
-        title, paragraphs = "", [line for line in lines if line]
+        title, paragraphs = "", join_wrapped_lines(to_utf8(payload, charset).decode())
     else:
         title, paragraphs = _extract(payload, charset, extractor)
     if not paragraphs:

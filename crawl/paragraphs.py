@@ -23,6 +23,9 @@ _SHORT_SENTENCE = re.compile(r"[\"'“‘„«(¿¡]*[^\W_a-z]\w*(?:[^\w.!?]+\w+
 MAX_ITEMS = 30
 MAX_LANGUAGE_CHARS = 600
 MIN_FUNCTION_WORDS = 6
+MIN_PROSE_WORDS = 40
+MIN_FUNCTION_SHARE = 0.1
+CLEAR_FUNCTION_WORDS = 3  # that tell the language of a line, if few of another are there
 _FUNCTION_WORDS = {
     code: frozenset(words.split())
     for code, words in {
@@ -46,7 +49,8 @@ def drop_reason(paragraph: str, language: str | None = None) -> str | None:
     6 words), `no_sentence` (no sentence ends in it; questions and exclamations count, unlike in the
     filter of the original dataset), `boilerplate` (short, and about cookies, subscriptions, rights;
     or of a privacy policy), `reference` (an entry of a bibliography), `other_language` (its script
-    is not that of `language`, or its function words are those of another).
+    is not that of `language`, or its function words are those of another), `no_prose` (long, with
+    hardly a function word of `language`).
     """
     if paragraph.count("\ufffd") > len(paragraph) * MAX_GARBLED_SHARE:
         return "garbled"
@@ -66,6 +70,8 @@ def drop_reason(paragraph: str, language: str | None = None) -> str | None:
         return "reference"
     if language is not None and not _in_language(paragraph, language):
         return "other_language"
+    if word_count >= MIN_PROSE_WORDS and language in _FUNCTION_WORDS:
+        return None if _has_function_words(paragraph, language) else "no_prose"
     return None
 
 
@@ -108,6 +114,12 @@ def _is_item(paragraphs: Sequence[str], reasons: list[str | None], index: int) -
 def word_count(paragraph: str) -> int:
     """Return the number of words; three characters count as one where no spaces separate words."""
     return len(paragraph.split()) if _is_spaced(paragraph) else len(paragraph) // 3
+
+
+def _has_function_words(paragraph: str, language: str) -> bool:
+    """Whether a long paragraph has as many function words as prose; menus and tables have few."""
+    words = paragraph.lower().split()
+    return _count_in(language, words) >= MIN_FUNCTION_SHARE * len(words)
 
 
 def _word_count(paragraph: str) -> int:
@@ -157,10 +169,12 @@ def _in_language(paragraph: str, language: str) -> bool:
         return False
     words = start.lower().split()
     own = _count_in(language, words)
-    if own * 6 >= len(words):
+    if own >= CLEAR_FUNCTION_WORDS and own * 6 >= len(words):
         return True
     best = max(_count_in(code, words) for code in _FUNCTION_WORDS)
-    return best < MIN_FUNCTION_WORDS or own * 4 >= best
+    if best >= CLEAR_FUNCTION_WORDS and best > 3 * own:  # a short line of another language
+        return False
+    return own * 6 >= len(words) or best < MIN_FUNCTION_WORDS or own * 4 >= best
 
 
 def _is_mostly_latin(text: str) -> bool:

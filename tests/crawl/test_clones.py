@@ -64,9 +64,10 @@ def test_unknown_rule_is_named():
 
 @given(WORDS, st.lists(WORDS, max_size=3), st.lists(WORDS, max_size=4), WORDS)
 def test_more_text_never_lowers_the_score(lead, sections, page, more):
-    for rule in ("literal", "calibrated"):
-        article = article_shingles(lead, sections, rule)
-        assert 0 <= score(page, article) <= score([*page, more], article) <= 1
+    """By the literal rule; the calibrated one weighs how much of the page is of the article."""
+    literal, calibrated = (article_shingles(lead, sections, r) for r in ("literal", "calibrated"))
+    assert 0 <= score(page, literal) <= score([*page, more], literal) <= 1
+    assert 0 <= score([*page, more], calibrated) <= 1
 
 
 def test_paragraph_rule_by_hand():
@@ -80,3 +81,26 @@ def test_paragraph_rule_by_hand():
 
 def test_terms_fold_case_and_width():
     assert terms("Don't STOP — Ｆｕｌｌ 42nd_x") == ["don", "t", "stop", "full", "42nd", "x"]
+
+
+def page_of(paragraph: str, others: int) -> list[str]:
+    """A page with that paragraph and other ones of forty words."""
+    return [paragraph, *(" ".join(f"p{n}w{i}" for i in range(40)) for n in range(others))]
+
+
+def test_a_page_that_quotes_one_paragraph_is_no_copy():
+    section = " ".join(f"s{i}" for i in range(40))
+    article = article_shingles(LEAD, [section])
+    assert score(page_of(section, 4), article) == 1.0
+    assert score(page_of(section, 9), article) == pytest.approx(0.5)
+    assert score(page_of(section, 20), article) == pytest.approx(5 / 21)
+
+
+def test_two_copied_sections_make_a_copy_of_a_page_of_any_length():
+    section = " ".join(f"s{i}" for i in range(40))
+    article = article_shingles(LEAD, [section])
+    assert score([LEAD, *page_of(section, 40)], article) == 1.0
+
+
+def test_the_literal_rule_does_not_weigh_the_page():
+    assert score(page_of("a b c", 40), article_shingles("a b c", [], "literal")) == 1.0

@@ -133,3 +133,23 @@ def test_short_sentences_are_kept_between_kept_paragraphs():
 def test_words_are_counted_in_scripts_without_spaces():
     assert word_count("one two three") == 3
     assert word_count("橋は鉄でできている。") == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Los corredores de fondo son menos propensos a la ansiedad.", "other_language"),
+        ("No es a la playa que vamos por la tarde.", "other_language"),
+        ("Juan de la Cruz y de los Santos was born in Madrid.", None),
+        ("Engineers built a bridge near Tavin.", None),
+    ],
+)
+def test_short_lines_of_another_language(text, reason):
+    assert drop_reason(text, "en") == reason
+
+
+def test_long_menus_have_no_function_words():
+    menu = "News Sports Arts Maps Shop. " * 10
+    assert drop_reason(menu, "en") == "no_prose"
+    assert drop_reason(menu, None) is None
+    assert drop_reason("The bridge was built of iron by the men of the town. " * 5, "en") is None
