@@ -2,25 +2,12 @@
 
 import random
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from wikisum.models.decoding.summary_files import BadSummaries, Summary
 from wikisum.models.evaluation.systems import System
 from wikisum.models.judging.questions import Question
+from wikisum.models.judging.store import Example
 from wikisum.models.judging.text import clean
-
-GOLD = "gold"
-
-
-class Example(NamedTuple):
-    """An example with the summaries of all systems, in their order; all texts are clean."""
-
-    id: str
-    title: str
-    lead: str
-    paragraphs: tuple[str, ...]
-    summaries: tuple[str, ...]
-    questions: tuple[Question, ...] = ()
 
 
 def sample_ids(

@@ -10,11 +10,15 @@ KINDS = ("rating", "preference", "best-worst", "questions")
 
 
 class Option(NamedTuple):
-    """A possible answer: the value that is saved, its label, and the key that chooses it."""
+    """A possible answer: the value that is saved, its label, and the key that chooses it.
+
+    `number` is shown above the label if it is not the key.
+    """
 
     value: str
     label: str
     key: str
+    number: str = ""
 
 
 class Scale(NamedTuple):
@@ -136,7 +140,7 @@ PROTOCOLS = {
 }  # fmt: skip
 MARKS = (
     Option("0", "wrong", "0"),
-    Option("0.5", "partly correct", "5"),
+    Option("0.5", "partly correct", "5", "0.5"),
     Option("1", "correct", "1"),
 )
 MARKING = (

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wikisum.models.judging.assignment import Screen
-from wikisum.models.judging.material import Example
 from wikisum.models.judging.questions import Question
 
 _WAIT_SECONDS = 30.0
@@ -33,6 +32,17 @@ INSERT INTO answer (judge, position, field, value) VALUES (?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET value = excluded.value, saved_at = CURRENT_TIMESTAMP
 """
 JUDGE, MARKER = "judge", "marker"
+
+
+class Example(NamedTuple):
+    """An example with the summaries of all systems, in their order; all texts are clean."""
+
+    id: str
+    title: str
+    lead: str
+    paragraphs: tuple[str, ...]
+    summaries: tuple[str, ...]
+    questions: tuple[Question, ...] = ()
 
 
 class Judge(NamedTuple):

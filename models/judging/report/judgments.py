@@ -16,8 +16,7 @@ from wikisum.models.judging.fields import (
     mark_field,
     question_field,
 )
-from wikisum.models.judging.material import Example
-from wikisum.models.judging.store import JUDGE, MARKER
+from wikisum.models.judging.store import JUDGE, MARKER, Example
 from wikisum.models.judging.study import Study
 
 AnswerKey = tuple[int, int, str]  # example, question, and the hash of the answer

@@ -13,9 +13,8 @@ from wikisum.models.judging.fields import (
     question_field,
     summary_label,
 )
-from wikisum.models.judging.material import Example
 from wikisum.models.judging.protocols import MARKING
-from wikisum.models.judging.store import JUDGE, MARKER, Judge
+from wikisum.models.judging.store import JUDGE, MARKER, Example, Judge
 from wikisum.models.judging.study import Study
 
 
@@ -110,11 +109,14 @@ class Progress:
 def _texts(screen: Screen, example: Example, shows_lead: bool) -> list[Text]:
     if screen.question is not None:
         question = example.questions[screen.question]
-        return [Text("Question", question.text), Text("Correct answer", question.answer, True)]
+        return [
+            Text("Question", question.text, True),
+            Text("Correct answer", question.answer, True),
+        ]
     lead = [Text("Reference text", example.lead, True)] if shows_lead else []
-    texts = [example.summaries[system] for system in screen.systems]
-    labels = ["Summary"] if len(texts) == 1 else list(map(summary_label, range(len(texts))))
-    return [*lead, *map(Text, labels, texts)]
+    shown = [example.summaries[system] for system in screen.systems]
+    labels = ["Summary"] if len(shown) == 1 else list(map(summary_label, range(len(shown))))
+    return [*lead, *map(Text, labels, shown)]
 
 
 def _given_answers(study: Study, examples: Sequence[Example]) -> dict[tuple[int, int], set[str]]:

@@ -22,6 +22,7 @@ def prepare(args: argparse.Namespace) -> int:
     """
     from wikisum.models.decoding.summary_files import BadSummaries
     from wikisum.models.evaluation.systems import file_systems
+    from wikisum.models.judging import preparation
     from wikisum.models.judging import study as studies
     from wikisum.models.judging.protocols import PROTOCOLS as KNOWN
     from wikisum.models.judging.questions import read_questions
@@ -34,7 +35,7 @@ def prepare(args: argparse.Namespace) -> int:
         **_given(args, *(field.name for field in dataclasses.fields(studies.StudySettings)))
     )
     try:
-        study = studies.prepare(
+        study = preparation.prepare(
             args.out, protocol, file_systems(args.summaries), settings, questions
         )
     except BadSummaries as error:

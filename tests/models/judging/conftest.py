@@ -3,8 +3,9 @@ import json
 import pytest
 
 from wikisum.models.evaluation.systems import file_systems
+from wikisum.models.judging.preparation import prepare
 from wikisum.models.judging.protocols import PROTOCOLS
-from wikisum.models.judging.study import StudySettings, prepare
+from wikisum.models.judging.study import StudySettings
 
 SYSTEMS = ("alphanet", "betanet", "gammanet")
 

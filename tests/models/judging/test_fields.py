@@ -13,7 +13,7 @@ from wikisum.models.judging.questions import Question
 
 
 def options(field):
-    return [tuple(option) for option in field.options]
+    return [option[:3] for option in field.options]
 
 
 def test_fields_of_each_kind():

@@ -24,7 +24,7 @@ def test_a_rubric_is_a_protocol(tmp_path):
     assert (protocol.shows_lead, protocol.shows_sources) == (True, True)
     (scale,) = protocol.scales
     assert [tuple(option) for option in scale.options] == [
-        ("0", "nothing", "0"), ("1", "some", "1"), ("2", "all", "2")
+        ("0", "nothing", "0", ""), ("1", "some", "1", ""), ("2", "all", "2", "")
     ]  # fmt: skip
 
 

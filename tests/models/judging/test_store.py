@@ -4,9 +4,8 @@ import threading
 import pytest
 
 from wikisum.models.judging.assignment import Screen
-from wikisum.models.judging.material import Example
 from wikisum.models.judging.questions import Question
-from wikisum.models.judging.store import Answer, Judge, Store, create
+from wikisum.models.judging.store import Answer, Example, Judge, Store, create
 
 JUDGES = [Judge(1, "one", "judge"), Judge(2, "two", "judge"), Judge(3, "three", "marker")]
 EXAMPLE = Example("é", "T", "L", ("p",), ("s", "t"), (Question("q", "a"),))

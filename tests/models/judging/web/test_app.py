@@ -7,9 +7,10 @@ from starlette.testclient import TestClient
 
 from tests.models.judging.conftest import SYSTEMS, summary_row
 from wikisum.models.evaluation.systems import file_systems
+from wikisum.models.judging.preparation import prepare
 from wikisum.models.judging.protocols import PROTOCOLS
 from wikisum.models.judging.questions import Question
-from wikisum.models.judging.study import StudySettings, prepare
+from wikisum.models.judging.study import StudySettings
 from wikisum.models.judging.web.app import MAX_BODY_BYTES, judging_app
 
 ASKED = {f"e{n}": [Question("Who?", "A"), Question("Why?", "C")] for n in range(4)}
