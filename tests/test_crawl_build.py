@@ -2,12 +2,13 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow.dataset as ds
 import pytest
 
 from tests.conftest import GOLDEN
-from tests.fake_crawl import CRAWL, Faults, lay_out, served
+from tests.fake_crawl import CRAWL, Asked, Faults, lay_out, served
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.records import CAPTURE, DROPPED
 
@@ -24,16 +25,10 @@ def root(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def scanned(tmp_path_factory) -> Path:
+@pytest.fixture
+def scanned(sample_build) -> Path:
     """The dataset out of the same files on disk."""
-    out = tmp_path_factory.mktemp("scanned") / "out"
-    warcs = ["--warcs", str(GOLDEN / "sample-*.gz")]
-    assert (
-        main(["build", *ARTICLES, *SEARCH, *warcs, *VOCAB, "--workers", "1", "--out", str(out)])
-        == 0
-    )
-    return out
+    return sample_build
 
 
 def rows(out: Path, folder: str) -> list[dict]:
@@ -50,23 +45,34 @@ def build(url: str, out: Path, *flags: object) -> int:
     return main([*words, "--out", str(out), *map(str, flags)])
 
 
-def test_a_crawl_gives_the_same_examples_as_its_files(root, scanned, tmp_path):
-    with served(root) as crawl:
-        assert build(crawl.url, tmp_path / "out", "--contact", "mail@host.example") == 0
-    assert examples(tmp_path / "out") == examples(scanned)
-    assert main(["validate", str(tmp_path / "out")]) == 0
-    assert {a.agent.split()[1] for a in crawl.asked} == {"(+mail@host.example)"}
+class Crawled(NamedTuple):
+    """A dataset, and the requests that its build made."""
+
+    out: Path
+    requests: list[Asked]
 
 
-def test_every_wanted_url_is_located_or_dropped_with_its_reason(root, tmp_path):
+@pytest.fixture(scope="module")
+def crawled(root, tmp_path_factory) -> Crawled:
+    """The sample's pages, fetched from the crawl by one worker."""
+    out = tmp_path_factory.mktemp("crawled") / "out"
     with served(root) as crawl:
-        assert build(crawl.url, tmp_path / "out", "--workers", 1) == 0
-    located = Counter(r["url"] for r in rows(tmp_path / "out", "captures") if r["choice"] == 0)
-    missing = {
-        r["url"]: r["reason"] for r in rows(tmp_path / "out", "dropped") if r["stage"] == "locate"
-    }
-    wanted = {r["url"] for r in rows(tmp_path / "out", "wanted")}
-    own = {r["url"] for r in rows(tmp_path / "out", "dropped") if r["reason"] == "wikipedia_itself"}
+        assert build(crawl.url, out, "--contact", "mail@host.example", "--workers", 1) == 0
+    return Crawled(out, crawl.asked)
+
+
+def test_a_crawl_gives_the_same_examples_as_its_files(crawled, scanned):
+    assert examples(crawled.out) == examples(scanned)
+    assert main(["validate", str(crawled.out)]) == 0
+    assert {a.agent.split()[1] for a in crawled.requests} == {"(+mail@host.example)"}
+
+
+def test_every_wanted_url_is_located_or_dropped_with_its_reason(crawled):
+    out = crawled.out
+    located = Counter(r["url"] for r in rows(out, "captures") if r["choice"] == 0)
+    missing = {r["url"]: r["reason"] for r in rows(out, "dropped") if r["stage"] == "locate"}
+    wanted = {r["url"] for r in rows(out, "wanted")}
+    own = {r["url"] for r in rows(out, "dropped") if r["reason"] == "wikipedia_itself"}
     assert set(located.values()) == {1}
     assert located.keys() | missing.keys() == wanted - own
     assert not located.keys() & missing.keys()
@@ -76,11 +82,22 @@ def test_every_wanted_url_is_located_or_dropped_with_its_reason(root, tmp_path):
     }  # fmt: skip
 
 
-def test_neighbours_share_a_request_and_no_block_is_read_twice(root, tmp_path):
-    with served(root) as crawl:
-        assert build(crawl.url, tmp_path / "out", "--workers", 1) == 0
-    fetched = sum(a.path.endswith(".warc.gz") or a.path.endswith(".wet.gz") for a in crawl.asked)
+def test_neighbours_share_a_request_and_no_block_is_read_twice(crawled):
+    paths = [a.path for a in crawled.requests]
+    fetched = sum(path.endswith((".warc.gz", ".wet.gz")) for path in paths)
     assert fetched == 3  # one a file, for 48 captures
+
+
+@pytest.mark.slow
+def test_two_workers_fetch_the_same_pages(root, crawled, tmp_path):
+    out = tmp_path / "out"
+    with served(root) as crawl:
+        remote = ["--crawl-root", crawl.url, "--out", str(out), "--workers", "2"]
+        assert main(["articles", *ARTICLES, "--workers", "1", "--out", str(out)]) == 0
+        assert main(["locate", *SEARCH, "--crawl", CRAWL, *remote]) == 0
+        assert main(["fetch", *remote]) == 0
+    for folder in ("captures", "documents"):
+        assert sorted(map(repr, rows(out, folder))) == sorted(map(repr, rows(crawled.out, folder)))
 
 
 def test_faults_change_nothing(root, scanned, tmp_path):

@@ -68,11 +68,8 @@ def built(original, tmp_path_factory) -> Path:
     return out
 
 
-def test_the_same_articles_give_the_same_examples(built, tmp_path):
-    out = tmp_path / "out"
-    dump = ["--articles", str(GOLDEN / "sample.xml.bz2")]
-    assert main(["build", *dump, *PAGES, "--out", str(out)]) == 0
-    of_dump, of_original = examples(out), examples(built)
+def test_the_same_articles_give_the_same_examples(built, sample_build):
+    of_dump, of_original = examples(sample_build), examples(built)
     sources = {d["source"] for row in of_original for d in row["documents"]}
     assert sources == {"original", "search"}
     for row in [*of_dump, *of_original]:
