@@ -4,8 +4,6 @@ import hashlib
 import json
 import signal
 import struct
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.pipeline.corpora.test_cnndm import chunk
+from tests.processes import end, start
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.records import DROPPED
 
@@ -128,7 +127,6 @@ def test_an_import_refuses_the_folder_of_a_build(imported, chunks, capsys, monke
 @pytest.mark.slow
 def test_killed_at_any_moment_it_ends_in_the_same_bytes(imported, chunks, tmp_path):
     out = tmp_path / "out"
-    words = [sys.executable, "-m", "wikisum", *command(chunks, out)]
     moments = (
         lambda: any(out.glob(".work/import-*/part-*.json")),
         lambda: any(out.glob(".work/joined/*.parquet")),
@@ -136,11 +134,10 @@ def test_killed_at_any_moment_it_ends_in_the_same_bytes(imported, chunks, tmp_pa
         lambda: any(out.glob("examples/*.parquet")),
     )
     for has_come in moments:
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while process.poll() is None and not has_come():
+        process = start(command(chunks, out))
+        while process.is_alive() and not has_come():
             time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        assert end(process, signal.SIGKILL) == -signal.SIGKILL
     assert main(command(chunks, out)) == 0
     assert digests(out) == digests(imported)
 

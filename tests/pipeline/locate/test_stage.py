@@ -4,8 +4,6 @@ import hashlib
 import json
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -24,9 +22,11 @@ from tests.fake_crawl import (
     write_table,
     write_zipnum,
 )
+from tests.processes import end, start
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.records import CAPTURE, DROPPED
 
+pytestmark = pytest.mark.slow
 OTHER = "CC-MAIN-2023-50"
 URLS = [f"http://site{i % 7}.example/page-{i}" for i in range(60)]
 QUICK = ["--first-pause", "0.001", "--timeout", "0.5", "--workers", "1"]
@@ -164,7 +164,6 @@ def test_a_rerun_asks_for_nothing(articles, files, out, tmp_path):
         assert crawl.asked == []
 
 
-@pytest.mark.slow
 def test_what_failed_is_retried_and_ends_in_the_same_bytes(articles, files, out, tmp_path):
     lay_out(tmp_path / "root", files, block_lines=7)
     with served(tmp_path / "root") as crawl:
@@ -315,15 +314,12 @@ def test_killed_it_goes_on_and_ends_in_the_same_bytes(articles, out, tmp_path):
         assert locate(articles, again, crawl.url) == 0
         asked = len(crawl.asked)
         words = ["fetch", "--crawl-root", crawl.url, "--out", str(again), *QUICK, "--rate", "5"]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "wikisum", *words], stderr=subprocess.DEVNULL
-        )
+        process = start(words)
         deadline = time.monotonic() + 120
-        while not list(again.glob(".work/fetch-*/part-*.json")) and process.poll() is None:
+        while not list(again.glob(".work/fetch-*/part-*.json")) and process.is_alive():
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        assert end(process, signal.SIGKILL) == -signal.SIGKILL
         assert len(crawl.asked) < asked + 12
         assert fetch(again, crawl.url) == 0
         assert len(crawl.asked) <= asked + 12 + 4  # what was under way is asked for again
@@ -377,7 +373,6 @@ def test_fetch_comes_after_locate(out, capfd):
     assert "run `wikisum locate` first" in capfd.readouterr().err
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pages", "texts"])
 def test_real_pages_come_through_faults_as_they_are_scanned(kind, real_data, tmp_path):
     dump, warc, search = {

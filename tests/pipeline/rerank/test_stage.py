@@ -2,11 +2,8 @@
 
 import hashlib
 import json
-import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 
@@ -14,11 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.topics import TopicSettings, write_topics
+from tests.processes import end, start
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.rerank.stage import _card_section
 from wikisum.ranker.learned.score import Scorer
 
+pytestmark = pytest.mark.slow
 TINY = [
     "--preset", "tiny", "--embedding-size", "8", "--hidden-size", "8", "--feature-size", "8",
     "--steps", "4", "--device", "cpu",
@@ -44,12 +43,6 @@ def run(data, tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "ranker"
     assert main(["train", "ranker", "--data", str(data), "--out", str(out), *TINY]) == 0
     return out
-
-
-def command(*words):
-    """The command in a process of its own."""
-    call = [sys.executable, "-m", "wikisum", *map(str, words)]
-    return subprocess.run(call, capture_output=True, text=True, timeout=300, check=False)
 
 
 def rank(data, out, *words):
@@ -122,15 +115,12 @@ def test_the_learned_ranker_orders_by_its_scores(data, run, ranked):
     assert (ranked / "vocab" / "wikisum.model").read_bytes() == (run / "vocab.model").read_bytes()
 
 
-@pytest.mark.slow
 def test_two_workers_write_the_same_bytes(data, run, ranked, tmp_path):
     flags = ["--model", run, "--max-paragraphs", 3, "--device", "cpu", "--workers", 2]
-    done = command("rank", "--data", data, "--out", tmp_path / "o", *flags)
-    assert done.returncode == 0, done.stderr
+    assert rank(data, tmp_path / "o", *flags) == 0
     assert digests(tmp_path / "o") == digests(ranked)
 
 
-@pytest.mark.slow
 def test_the_model_is_loaded_once_for_all_shards_and_texts_do_as_well_as_ids(
     data, run, ranked, tmp_path, monkeypatch
 ):
@@ -154,32 +144,19 @@ def test_the_model_is_loaded_once_for_all_shards_and_texts_do_as_well_as_ids(
     assert main(["validate", str(tmp_path / "o")]) == 0
 
 
-@pytest.mark.slow
 def test_killed_at_any_moment_it_ends_in_the_same_bytes(data, run, ranked, tmp_path):
     out = tmp_path / "o"
     flags = ["--model", run, "--max-paragraphs", 3, "--device", "cpu", "--workers", 1]
-    call = [
-        sys.executable,
-        "-m",
-        "wikisum",
-        "rank",
-        "--data",
-        data,
-        "--out",
-        out,
-        *flags,
-    ]
     for moment in (".work/ranker/best.safetensors", "examples/*"):
-        process = subprocess.Popen(list(map(str, call)), stderr=subprocess.DEVNULL)
+        process = start(["rank", "--data", data, "--out", out, *flags])
         deadline = time.monotonic() + 120
-        while not list(out.glob(moment)) and process.poll() is None:
+        while not list(out.glob(moment)) and process.is_alive():
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        assert end(process, signal.SIGKILL) == -signal.SIGKILL
         for shard in out.glob("examples/*.parquet"):
             pq.ParquetFile(shard)
-    assert command(*call[3:]).returncode == 0
+    assert rank(data, out, *flags) == 0
     assert digests(out) == digests(ranked)
 
 

@@ -24,6 +24,7 @@ from wikisum.pipeline.search import stage as search
 from wikisum.pipeline.search.pages import sample
 from wikisum.pipeline.wanted.search_results import read_search_results
 
+pytestmark = pytest.mark.slow
 WARCS = ["--warcs", str(GOLDEN / "sample-*.gz")]
 
 
@@ -67,7 +68,6 @@ def test_records_that_are_no_pages_are_told(searched):
     assert {"http_status_404", "not_html", "truncated_record"} <= reasons
 
 
-@pytest.mark.slow
 def test_two_workers_write_the_same_bytes(searched, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(searched, out, ignore=shutil.ignore_patterns("search*"))
@@ -147,7 +147,6 @@ def test_results_feed_a_build(searched, tmp_path):
     assert ds.dataset(out / "documents").count_rows() > 0
 
 
-@pytest.mark.slow
 def test_a_build_beside_the_search_is_valid(searched, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(searched, out)
@@ -244,7 +243,6 @@ def test_titles_without_words_are_told_and_bad_calls_too(tmp_path, crawl, capsys
     assert main([*words, "--results", "0"]) == 2
 
 
-@pytest.mark.slow
 def test_real_pages_are_found(real_data, tmp_path):
     """Of the pages that mention a title, as another search found them, nearly all are found."""
     text = (real_data / "search-results-dev.jsonl").read_text()
