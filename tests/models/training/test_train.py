@@ -3,11 +3,8 @@ import dataclasses
 import io
 import json
 import math
-import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from itertools import islice
 
@@ -16,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
+from tests.processes import end, start, wait
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.settings.run import changed
 from wikisum.models.table import to_json
@@ -353,15 +351,6 @@ def command(topics, run, settings, *extra):
     return [*words, *flags_of(settings), *extra]
 
 
-def started(words, **environment):
-    return subprocess.Popen(
-        [sys.executable, "-m", "wikisum", *words],
-        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
-        stderr=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
-
-
 def wait_for(path, seconds=60):
     end = time.monotonic() + seconds
     while not path.exists():
@@ -370,26 +359,26 @@ def wait_for(path, seconds=60):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_process_that_is_ended_goes_on_to_the_same_curve(number, topics, run_settings, tmp_path):
+def test_a_process_that_is_ended_goes_on_to_the_same_curve(topics, run_settings, tmp_path):
+    """By SIGKILL and by SIGTERM."""
     settings = changed(run_settings, {"steps": 40, "validate_every": 5})
-    assert started(command(topics, tmp_path / "whole", settings)).wait(timeout=120) == 0
-    process = started(command(topics, tmp_path / "cut", settings))
-    wait_for(tmp_path / "cut" / "last.safetensors")
-    process.send_signal(number)
-    code = process.wait(timeout=60)
-    assert code in ((-9, 0) if number == signal.SIGKILL else (130, 0))
-    assert started(command(topics, tmp_path / "cut", settings)).wait(timeout=120) == 0
-    assert curve(tmp_path / "cut") == curve(tmp_path / "whole")
-    one, other = (choose(tmp_path / run, "last") for run in ("cut", "whole"))
-    assert one.fingerprint == other.fingerprint
+    assert main(command(topics, tmp_path / "whole", settings)) == 0
+    whole = choose(tmp_path / "whole", "last")
+    for number, codes in [(signal.SIGKILL, (-9, 0)), (signal.SIGTERM, (130, 0))]:
+        run = tmp_path / str(number)
+        process = start(command(topics, run, settings))
+        wait_for(run / "last.safetensors")
+        assert end(process, number) in codes
+        assert main(command(topics, run, settings)) == 0
+        assert curve(run) == curve(tmp_path / "whole")
+        assert choose(run, "last").fingerprint == whole.fingerprint
 
 
 def run_in_two(words):
     """Run a command in two processes that train together; return their exit codes."""
     together = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2"}
-    processes = [started(words, RANK=str(rank), **together) for rank in range(2)]
-    return [process.wait(timeout=240) for process in processes]
+    processes = [start(words, None, {"RANK": str(rank), **together}) for rank in range(2)]
+    return [wait(process) for process in processes]
 
 
 def assert_alike(run, other):
@@ -405,14 +394,14 @@ def test_two_processes_train_like_one(topics, run_settings, tmp_path):
     """With whole parameters, with divided ones, and changing from one to the other."""
     one, ddp, fsdp, mixed = (tmp_path / name for name in ("one", "ddp", "fsdp", "mixed"))
     settings = changed(run_settings, {"steps": 6, "validate_every": 3, "clip": 0.5})
-    assert started(command(topics, one, settings)).wait(timeout=240) == 0
+    assert main(command(topics, one, settings)) == 0
     assert run_in_two(command(topics, ddp, settings)) == [0, 0]
     assert_alike(one, ddp)
     assert run_in_two(command(topics, fsdp, settings, "--parallel", "fsdp")) == [0, 0]
     assert_alike(one, fsdp)
     half = command(topics, mixed, settings, "--parallel", "fsdp", "--steps", "3")
     assert run_in_two(half) == [0, 0]
-    assert started(command(topics, mixed, settings)).wait(timeout=240) == 0
+    assert main(command(topics, mixed, settings)) == 0
     assert_alike(one, mixed)
 
 
