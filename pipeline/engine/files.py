@@ -210,7 +210,8 @@ def expand(patterns: list[str]) -> list[InputFile]:
             found[match.path] = (match.size_in_bytes, match.last_updated_in_seconds)
     whole = {path: whole_path(path) for path in found}
     root = os.path.commonpath([os.path.dirname(p) for p in whole.values()]) if found else ""
-    return sorted(InputFile(os.path.relpath(whole[p], root), p, *found[p]) for p in found)
+    # whole paths, since workers may run in another directory
+    return sorted(InputFile(os.path.relpath(whole[p], root), whole[p], *found[p]) for p in found)
 
 
 def _match(pattern: str) -> list[FileMetadata]:

@@ -9,7 +9,7 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from wikisum.ranker.runs.progress import clock
@@ -89,26 +89,47 @@ def watched(stage: str, unit: str, total_work: float, to: TextIO | None) -> Iter
 
 
 @contextlib.contextmanager
-def drawn(
-    folder: str | None, stage: str, unit: str, total_work: float, to: TextIO
-) -> Iterator[None]:
-    """Draw the progress of the block: one line that is rewritten, or a plain line at times."""
-    if folder is None:
-        yield
-        return
+def drawn(folder: str, stage: str, unit: str, total_work: float, to: TextIO) -> Iterator[None]:
+    """Draw the progress of the block from the files of its tickers in a folder, emptied first."""
     os.makedirs(folder, exist_ok=True)
     for entry in os.scandir(folder):
         os.remove(entry.path)
+
+    def line(seconds: float) -> str:
+        items, work = _sums(folder)
+        return progress_line(stage, unit, items, work / total_work if total_work else None, seconds)
+
+    with _drawn(line, to, 0.5):
+        yield
+
+
+@contextlib.contextmanager
+def counted(done: Callable[[], int], stage: str, total: int, to: TextIO) -> Iterator[None]:
+    """Draw how many parts are done, for workers that may run on other machines."""
+    start = done()
+
+    def line(seconds: float) -> str:
+        try:
+            items = done() - start
+        except OSError:  # a store that does not answer now stops no job
+            return f"{stage:<9} ..."
+        return progress_line(stage, f"of {total:,} parts", items, items / total, seconds)
+
+    with _drawn(line, to, 5.0):
+        yield
+
+
+@contextlib.contextmanager
+def _drawn(line: Callable[[float], str], to: TextIO, every_seconds: float) -> Iterator[None]:
+    """Write `line(seconds)` during the block: one line that is rewritten, or plain lines."""
     stop = threading.Event()
     start = time.monotonic()
     live = to.isatty()
 
     def draw() -> None:
-        while not stop.wait(0.5 if live else _PLAIN_LINE_EVERY_SECONDS):
-            items, work = _sums(folder)
-            share = work / total_work if total_work else None
-            line = progress_line(stage, unit, items, share, time.monotonic() - start)
-            to.write(f"\r\x1b[K{line}" if live else line + "\n")
+        while not stop.wait(every_seconds if live else _PLAIN_LINE_EVERY_SECONDS):
+            text = line(time.monotonic() - start)
+            to.write(f"\r\x1b[K{text}" if live else text + "\n")
             to.flush()
 
     thread = threading.Thread(target=draw, daemon=True)

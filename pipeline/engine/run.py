@@ -1,5 +1,7 @@
 """Run a stage: as a Beam pipeline over its parts, resumed, with progress and one-line errors."""
 
+import functools
+import hashlib
 import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,18 +20,25 @@ from wikisum.ranker.runs.progress import clock
 
 
 class RunPart(beam.DoFn):
-    """(index, task) -> its result, recorded as done and counted."""
+    """index -> the same index, once the result of its task is recorded and counted.
 
-    def __init__(self, stage: str, do: Callable[[int, Any], PartResult], parts: Parts) -> None:
+    The tasks are a list in the file `tasks`, since runners refuse long job descriptions. A part
+    that is recorded already, as after a retry of the bundle it was in, is not done again.
+    """
+
+    def __init__(
+        self, stage: str, do: Callable[[int, Any], PartResult], parts: Parts, tasks: str
+    ) -> None:
         self._stage = stage
         self._do = do
         self._parts = parts
+        self._tasks = tasks
 
-    def process(self, element: tuple[int, Any]) -> Iterator[int]:
-        index, task = element
-        result = self._do(index, task)
-        self._parts.record(index, result)
-        count(self._stage, result.counts)
+    def process(self, index: int) -> Iterator[int]:
+        if not self._parts.is_recorded(index):
+            result = self._do(index, _load_tasks(self._tasks)[index])
+            self._parts.record(index, result)
+            count(self._stage, result.counts)
         yield index
 
 
@@ -58,8 +67,12 @@ def run_stage(
     )
     if pending:
         work = run.total_work * len(pending) / run.part_count
-        with progress.drawn(job.progress_folder, name, run.stage.unit, work, job.to):
-            run_pipeline(job, lambda p: construct(p, pending, parts), len(pending))
+        with (
+            progress.drawn(job.progress_folder, name, run.stage.unit, work, job.to)
+            if job.progress_folder
+            else progress.counted(parts.recorded_count, name, len(pending), job.to)
+        ):
+            run_pipeline(job, lambda p: construct(p, pending, parts), len(pending), name, key)
     results = parts.load(run.part_count)
     for index in range(run.part_count):
         if index not in results:
@@ -80,9 +93,11 @@ def _summary(result: StageResult) -> str:
     return ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in shown)
 
 
-def _load_tasks(path: str) -> list[tuple[int, Any]]:
+@functools.lru_cache(maxsize=1)
+def _load_tasks(path: str) -> dict[int, Any]:
+    """Return the tasks by their index. Each process reads them once."""
     with files.open_input(path) as file:
-        tasks: list[tuple[int, Any]] = pickle.load(file)
+        tasks: dict[int, Any] = pickle.load(file)
     return tasks
 
 
@@ -92,14 +107,15 @@ def run_parts(
     """The result of a run in which each task writes its own part, with no shuffle."""
 
     def construct(pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
-        path = files.join(parts.folder, "tasks.pickle")
-        files.write_bytes(path, pickle.dumps([(i, tasks[i]) for i in pending]))
+        data = pickle.dumps({i: tasks[i] for i in pending})
+        # a name of its own, since a worker may still hold the tasks of an earlier run
+        path = files.join(parts.folder, f"tasks-{hashlib.sha256(data).hexdigest()[:16]}.pickle")
+        files.write_bytes(path, data)
         _ = (
             pipeline
-            | beam.Create([path])  # a path, since runners refuse long lists in a job's description
-            | beam.FlatMap(_load_tasks)
+            | beam.Create(pending, reshuffle=False)
             | beam.Reshuffle()
-            | run.stage.name >> beam.ParDo(RunPart(run.stage.name, do, parts))
+            | run.stage.name >> beam.ParDo(RunPart(run.stage.name, do, parts, path))
         )
 
     return run_stage(job, run, construct)

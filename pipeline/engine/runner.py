@@ -1,52 +1,34 @@
-"""Run a Beam pipeline for a job: Beam's flags, its chatter, and its errors in one line."""
+"""Run a Beam pipeline for a job: its log, and its errors in one line."""
 
-import argparse
 import contextlib
 import os
 import re
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.engines import job_flags
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.errors import JobFailed
 
 LOG = "beam.log"
+LOG_OF_REMOTE = "wikisum-beam-{}.log"  # in the temporary folder, for a remote output
 
 
-def check_beam_flags(flags: list[str]) -> None:
-    """Raise ValueError for a flag that Beam does not have; Beam itself would ignore it."""
-    if not flags:
-        return
-    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
-    children: list[Any] = _all_subclasses(PipelineOptions)
-    for options in children:
-        with contextlib.suppress(argparse.ArgumentError):
-            options._add_argparse_args(parser)
-    try:
-        _, unknown = parser.parse_known_args(flags)
-    except SystemExit as error:
-        raise ValueError(f"invalid Beam flags after --: {' '.join(flags)}") from error
-    if unknown:
-        raise ValueError(f"Beam has no flag {unknown[0]}")
-
-
-def _all_subclasses(root: type) -> list[Any]:
-    found: list[Any] = []
-    child: Any
-    for child in root.__subclasses__():
-        found += [child, *_all_subclasses(child)]
-    return found
-
-
-def run_pipeline(job: Job, construct: Callable[[beam.Pipeline], None], max_workers: int) -> None:
+def run_pipeline(
+    job: Job,
+    construct: Callable[[beam.Pipeline], None],
+    max_workers: int,
+    stage: str = "",
+    fingerprint: str = "",
+) -> None:
     """Build and run a pipeline with its output in a log. Raises JobFailed with the cause."""
     if job.beam_flags:
-        options = PipelineOptions(list(job.beam_flags))
+        options = PipelineOptions(job_flags(job.beam_flags, stage, fingerprint))
         runner = options.get_all_options().get("runner")
     else:
         workers = max(1, min(job.workers, max_workers))
@@ -60,7 +42,10 @@ def run_pipeline(job: Job, construct: Callable[[beam.Pipeline], None], max_worke
             pipeline = beam.Pipeline(runner=runner, options=options)
             os.rmdir(pipeline.local_tempdir)  # empty, for Java's transforms; a kill would leave it
             construct(pipeline)
-            pipeline.run().wait_until_finish()
+            result = pipeline.run()
+            if hasattr(result, "job_id"):
+                job.note(f"job {result.job_id()}")
+            result.wait_until_finish()
         except Exception as error:
             raise JobFailed(cause(error)) from error
 
@@ -76,13 +61,13 @@ def cause(error: BaseException) -> str:
 @contextlib.contextmanager
 def _stderr_to_log(job: Job) -> Iterator[None]:
     """Redirect standard error to the log; our own lines go to a descriptor of their own."""
-    if job.beam_flags or files.is_remote(job.workspace.out):
-        yield
-        return
-    os.makedirs(job.workspace.work(), exist_ok=True)
+    is_remote = files.is_remote(job.workspace.out)
+    folder = tempfile.gettempdir() if is_remote else job.workspace.work()
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, LOG_OF_REMOTE.format(os.getpid()) if is_remote else LOG)
     saved = os.dup(2)
     out_of_pipe, into_pipe = os.pipe()
-    log = threading.Thread(target=_drain, args=(out_of_pipe, job.workspace.work(LOG)), daemon=True)
+    log = threading.Thread(target=_drain, args=(out_of_pipe, path), daemon=True)
     log.start()
     os.dup2(into_pipe, 2)
     os.close(into_pipe)

@@ -94,6 +94,25 @@ def _flattened(element: tuple[int, Mapping[str, Iterable[bytes]]]) -> tuple[int,
     }
 
 
+class SplitByName(beam.PTransform):
+    """Give each kind of record a collection: PCollection[tuple[name, T]] -> {name: PCollection[T]}.
+
+    Beam has tagged outputs for this, but its runner for Dask (2.77) gives all outputs of a
+    transform to every consumer of one of them.
+    """
+
+    def __init__(self, *names: str) -> None:
+        super().__init__()
+        self._names = names
+
+    def expand(self, pairs: Any) -> Any:
+        return {name: pairs | f"Only {name}" >> beam.FlatMap(_named, name) for name in self._names}
+
+
+def _named(pair: tuple[str, Any], name: str) -> list[Any]:
+    return [pair[1]] if pair[0] == name else []
+
+
 class RowType(NamedTuple):
     """The class of the rows that a part takes, and the sort key of a row."""
 
@@ -140,6 +159,8 @@ class WriteParts(beam.PTransform):
 
     def _write_part(self, element: tuple[int, dict[str, list[bytes]]]) -> int:
         index, packed = element
+        if self._parts.is_recorded(index):  # by an attempt whose worker was lost afterwards
+            return index
         rows = {name: sorted_rows(packed[name], type_) for name, type_ in self._types.items()}
         result = self._write(index, rows)
         self._parts.record(index, result)

@@ -109,27 +109,36 @@ class Parts:
     out: str
     folder: str
 
-    def _path(self, index: int) -> str:
+    def path(self, index: int) -> str:
+        """The path of a part's record."""
         return files.join(self.folder, f"part-{index:05d}.json")
 
     def record(self, index: int, result: PartResult) -> None:
-        files.write_bytes(self._path(index), result.to_json())
+        files.write_bytes(self.path(index), result.to_json())
+
+    def is_recorded(self, index: int) -> bool:
+        """Whether a part is recorded as done. `Workspace.begin` has deleted invalid records."""
+        return files.exists(self.path(index))
+
+    def recorded_count(self) -> int:
+        """The number of parts that are recorded as done."""
+        return sum(path.endswith(".json") for path in files.list_folder(self.folder))
 
     def forget(self, index: int) -> None:
         """Delete the record of a part, so that it is done again."""
-        files.delete(self._path(index))
+        files.delete(self.path(index))
 
     def load(self, count: int) -> dict[int, PartResult]:
         """The recorded results of the first `count` parts, those whose files all exist."""
         existing = {os.path.basename(path) for path in files.list_folder(self.folder)}
-        named = {i: os.path.basename(self._path(i)) for i in range(count)}
+        named = {i: os.path.basename(self.path(i)) for i in range(count)}
         read = {i: self._read(i) for i, name in named.items() if name in existing}
         recorded = {i: part for i, part in read.items() if part is not None}
         missing = missing_files(self.out, (f for part in recorded.values() for f in part.files))
         return {i: part for i, part in recorded.items() if missing.isdisjoint(part.files)}
 
     def _read(self, index: int) -> PartResult | None:
-        return read_record(self._path(index), PartResult)
+        return read_record(self.path(index), PartResult)
 
 
 def missing_files(out: str, shards: Iterable[ShardFile]) -> set[ShardFile]:
@@ -190,7 +199,12 @@ class Workspace:
         self._delete_outputs(outputs, keep)
         if not files.is_remote(self.out):
             files.delete_temporaries(self.out)
-        return [i for i in range(part_count) if i not in done]
+        pending = [i for i in range(part_count) if i not in done]
+        recorded = set(files.list_folder(parts.folder))
+        for index in pending:
+            if parts.path(index) in recorded:
+                parts.forget(index)
+        return pending
 
     def _delete_outputs(self, outputs: tuple[str, ...], keep: set[str]) -> None:
         for prefix in outputs:

@@ -26,7 +26,7 @@ import apache_beam as beam
 from wikisum.pipeline.engine.packed import pack, unpack
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import read_records, read_rows
-from wikisum.pipeline.engine.transforms import ReadFiles, RowType, WriteParts
+from wikisum.pipeline.engine.transforms import ReadFiles, RowType, SplitByName, WriteParts
 from wikisum.pipeline.engine.workspace import PartResult, Parts
 from wikisum.pipeline.examples.assign import (
     STAGE,
@@ -73,18 +73,19 @@ class JoinExamples(beam.PTransform):
                 "failures": records["failures"] | "Key failures" >> beam.FlatMap(_keyed_failure),
             }
             | "Join on URL" >> beam.CoGroupByKey()
-            | "Assign" >> beam.FlatMap(_assign).with_outputs("documents", "missing", "older")
+            | "Assign" >> beam.FlatMap(_assign)
+            | SplitByName("documents", "missing", "older")
         )
         outcomes = (
             {
                 "articles": records["articles"] | "Key articles" >> beam.Map(_keyed_article),
-                "documents": pages.documents,
-                "missing": pages.missing,
+                "documents": pages["documents"],
+                "missing": pages["missing"],
             }
             | "Join on article" >> beam.CoGroupByKey()
             | "Make examples" >> beam.Map(self._outcome)
         )
-        older = pages.older | "Older captures" >> beam.Map(dropped_outcome)
+        older = pages["older"] | "Older captures" >> beam.Map(dropped_outcome)
         return (outcomes, older) | "Outcomes" >> beam.Flatten()
 
     def _outcome(self, element: tuple[str, dict[str, Iterable[Any]]]) -> ExampleOutcome:
@@ -119,19 +120,19 @@ def _keyed_article(stored: StoredArticle) -> tuple[str, bytes]:
     return stored.article.id, pack(stored)
 
 
-def _assign(element: tuple[str, dict[str, Iterable[Any]]]) -> Iterator[Any]:
+def _assign(element: tuple[str, dict[str, Iterable[Any]]]) -> Iterator[tuple[str, Any]]:
     url, groups = element
     wanted = [unpack(data, WantedUrl) for data in groups["wanted"]]
     failures = [unpack(data, Failure) for data in groups["failures"]]
     page = assign_page(url, wanted, groups["documents"], failures)
     for row in page.older:
-        yield beam.pvalue.TaggedOutput("older", row)
+        yield "older", row
     for row in page.missing:
-        yield beam.pvalue.TaggedOutput("missing", (row.article, pack(row)))
+        yield "missing", (row.article, pack(row))
     if page.capture is not None:
         for item in wanted:
             value = (item.source, item.rank, page.capture)
-            yield beam.pvalue.TaggedOutput("documents", (item.article, value))
+            yield "documents", (item.article, value)
 
 
 def read_articles(path: str) -> Iterator[StoredArticle]:

@@ -110,8 +110,9 @@ def fetch_live(
     pending = [p for p in asked if _is_to_fetch(p, failures, retry)]
     limit = None
     if pending:
-        with progress.drawn(job.progress_folder, STAGE, "pages", len(pending), job.to):
-            writer = Segments(job.workspace.out, number, settings, Ticker(job.progress_folder))
+        progress_folder = job.workspace.work("progress")
+        with progress.drawn(progress_folder, STAGE, "pages", len(pending), job.to):
+            writer = Segments(job.workspace.out, number, settings, Ticker(progress_folder))
             try:
                 limit = asyncio.run(_fetch(pending, settings, resolver, writer))
             finally:

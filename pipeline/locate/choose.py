@@ -19,7 +19,13 @@ import apache_beam as beam
 from wikisum.pipeline.engine.packed import unpack
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import read_rows
-from wikisum.pipeline.engine.transforms import GroupPacked, ReadFiles, RowType, WriteParts
+from wikisum.pipeline.engine.transforms import (
+    GroupPacked,
+    ReadFiles,
+    RowType,
+    SplitByName,
+    WriteParts,
+)
 from wikisum.pipeline.engine.workspace import PartResult, Parts
 from wikisum.pipeline.locate.best_capture import (
     STAGE,
@@ -50,21 +56,21 @@ class ChooseCaptures(beam.PTransform):
         self._settings, self._bucket_count = settings, bucket_count
 
     def expand(self, records: Any) -> Any:
-        chosen = (
+        return (
             {
                 "urls": records["urls"] | "Buckets of URLs" >> beam.WithKeys(self._bucket),
                 "results": records["results"]
                 | "Buckets of results" >> beam.WithKeys(lambda result: self._bucket(result.url)),
             }
             | GroupPacked()
-            | "Choose" >> beam.FlatMap(self._choose).with_outputs("dropped", main="captures")
+            | "Choose" >> beam.FlatMap(self._choose)
+            | SplitByName("captures", "dropped")
         )
-        return {"captures": chosen.captures, "dropped": chosen.dropped}
 
     def _bucket(self, url: str) -> int:
         return crc32(url.encode()) % self._bucket_count
 
-    def _choose(self, element: tuple[int, dict[str, list[bytes]]]) -> Iterator[Any]:
+    def _choose(self, element: tuple[int, dict[str, list[bytes]]]) -> Iterator[tuple[str, Any]]:
         _, groups = element
         by_url: dict[str, list[LookupResult]] = {unpack(data, str): [] for data in groups["urls"]}
         for data in groups["results"]:
@@ -72,10 +78,7 @@ class ChooseCaptures(beam.PTransform):
             by_url.setdefault(result.url, []).append(result)
         for url, results in by_url.items():
             chosen = best_captures(url, results, self._settings)
-            if isinstance(chosen, Dropped):
-                yield beam.pvalue.TaggedOutput("dropped", chosen)
-            else:
-                yield chosen
+            yield ("dropped" if isinstance(chosen, Dropped) else "captures"), chosen
 
 
 def read_urls(path: str) -> Iterator[str]:

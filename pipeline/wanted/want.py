@@ -31,7 +31,7 @@ from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.packed import pack, unpack
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import read_rows
-from wikisum.pipeline.engine.transforms import ReadFiles, RowType, WriteParts
+from wikisum.pipeline.engine.transforms import ReadFiles, RowType, SplitByName, WriteParts
 from wikisum.pipeline.engine.workspace import PartResult, Parts
 from wikisum.pipeline.records import Dropped, WantedUrl, column_order, dropped_row
 from wikisum.pipeline.wanted.search_results import SearchResult, read_search_results
@@ -68,14 +68,14 @@ class WantUrls(beam.PTransform):
             "articles": records["articles"] | "Key articles" >> beam.Map(_keyed_article),
             "results": records["results"] | "Key results" >> beam.Map(_keyed_result),
         }
-        found = (
+        return (
             by_id
             | "Join on title" >> beam.CoGroupByKey()
-            | "Want" >> beam.FlatMap(self._want).with_outputs("dropped", main="wanted")
+            | "Want" >> beam.FlatMap(self._want)
+            | SplitByName("wanted", "dropped")
         )
-        return {"wanted": found.wanted, "dropped": found.dropped}
 
-    def _want(self, element: tuple[str, dict[str, Iterable[bytes]]]) -> Iterator[Any]:
+    def _want(self, element: tuple[str, dict[str, Iterable[bytes]]]) -> Iterator[tuple[str, Any]]:
         article, groups = element
         articles = sorted(unpack(data, CitingArticle) for data in groups["articles"])
         results = sorted(unpack(data, SearchResult) for data in groups["results"])
@@ -88,11 +88,11 @@ class WantUrls(beam.PTransform):
                 self._corpus,
                 self._source,
             )
-            yield from wanted
+            yield from (("wanted", row) for row in wanted)
             dropped += bad
         elif not self._is_slice:
             dropped += unknown_titles(results)
-        yield from (beam.pvalue.TaggedOutput("dropped", row) for row in dropped)
+        yield from (("dropped", row) for row in dropped)
 
 
 def _keyed_article(article: CitingArticle) -> tuple[str, bytes]:

@@ -39,11 +39,23 @@ def test_work_of_this_process_is_drawn(monkeypatch):
         ticker.add(items=2, work=4)
 
 
-def test_nothing_is_drawn_without_a_folder():
+def test_parts_on_other_machines_are_counted(monkeypatch):
+    monkeypatch.setattr(progress, "_PLAIN_LINE_EVERY_SECONDS", 0.01)
+    done = iter([2, 5])  # before, then; the store does not answer any more
     to = io.StringIO()
-    with progress.drawn(None, "scan", "pages", 1, to):
-        pass
-    assert to.getvalue() == ""
+
+    def count() -> int:
+        try:
+            return next(done)
+        except StopIteration as error:
+            raise OSError("503") from error
+
+    with progress.counted(count, "scan", 12, to):
+        until = time.monotonic() + 10
+        while "..." not in to.getvalue() and time.monotonic() < until:
+            time.sleep(0.01)
+    assert "scan       25%  3 of 12 parts" in to.getvalue()
+    assert "scan      ...\n" in to.getvalue()
 
 
 def test_a_stage_that_fails_stops_the_drawing(tmp_path):

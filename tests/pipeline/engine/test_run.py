@@ -1,6 +1,7 @@
 """Running a pipeline: nothing of it is left behind, nothing foreign is said."""
 
 import logging
+import pickle
 import sys
 import tempfile
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.engine.run import RunPart
 from wikisum.pipeline.engine.runner import run_pipeline
-from wikisum.pipeline.engine.workspace import Workspace
+from wikisum.pipeline.engine.workspace import PartResult, Workspace
 from wikisum.pipeline.errors import JobFailed
 
 
@@ -43,3 +45,21 @@ def test_what_beam_says_of_clouds_at_import_is_not_passed_on(tmp_path, caplog, m
         root.warning("apitools not found, and %s", "more")
         root.warning("of use")
     assert [r.getMessage() for r in caplog.records if r.name == "root"] == ["of use"] * 2
+
+
+def test_a_part_that_is_recorded_is_not_done_again(tmp_path):
+    """A retried bundle repeats the parts that it had recorded before its worker was lost."""
+    parts = Workspace(str(tmp_path)).parts("scan", "key")
+    tasks = str(tmp_path / "tasks.pickle")
+    Path(tasks).write_bytes(pickle.dumps({0: "first", 1: "second"}))
+    done = []
+
+    def do(index: int, task: str) -> PartResult:
+        done.append(task)
+        return PartResult()
+
+    parts.record(0, PartResult())
+    run = RunPart("scan", do, parts, tasks)
+    assert [*run.process(0), *run.process(1), *run.process(1)] == [0, 1, 1]
+    assert done == ["second"]
+    assert parts.recorded_count() == 2

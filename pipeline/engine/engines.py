@@ -1,0 +1,129 @@
+"""The engine that Beam's flags name: check the flags, and add what a build needs there."""
+
+import argparse
+import contextlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import cloudpickle
+from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.common import DoFnInvoker
+from apache_beam.runners.runner import create_runner
+
+from wikisum.pipeline.engine import files
+
+DASK = "apache_beam.runners.dask.dask_runner.DaskRunner"
+
+
+def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
+    """Return the flags as Beam is to get them. Raises ValueError for flags it does not have.
+
+    Beam itself would ignore a flag that it does not know. A runner's own flags exist only once its
+    module has been imported, so the named runner is imported first.
+    """
+    if not flags:
+        return ()
+    known = _known(flags)
+    if known.template_location is not None:
+        raise ValueError("--template_location: a build is several jobs, which no template holds")
+    more = []
+    if known.runner is not None:
+        name = DASK if known.runner.lower() in ("dask", "daskrunner") else known.runner
+        _import_runner(name)
+        more.append(f"--runner={name}")  # the last one counts
+        if name == DASK:
+            _keep_ends_of_bundles()
+            if not any(flag.startswith(("--dask_partition", "--dask_npart")) for flag in flags):
+                more.append("--dask_partition_size=1")  # one task per part
+    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
+    children: list[Any] = _all_subclasses(PipelineOptions)
+    for options in children:
+        with contextlib.suppress(argparse.ArgumentError):
+            options._add_argparse_args(parser)
+    try:
+        _, unknown = parser.parse_known_args(list(flags))
+    except SystemExit as error:
+        raise ValueError(f"invalid Beam flags after --: {' '.join(flags)}") from error
+    if unknown:
+        raise ValueError(f"Beam has no flag {unknown[0]}")
+    return (*flags, *more)
+
+
+def check_reachable(flags: Sequence[str], paths: Iterable[str]) -> None:
+    """Raise ValueError for a path that the workers of the named engine cannot reach.
+
+    Dataflow's workers read nothing of this machine; other engines may share a file system with it.
+    """
+    if is_dataflow(flags):
+        for path in paths:
+            if not files.is_remote(path):
+                raise ValueError(
+                    f"{path}: Dataflow's workers cannot reach files of this machine; "
+                    "name a path such as gs://bucket/folder"
+                )
+
+
+def is_dataflow(flags: Sequence[str]) -> bool:
+    """Whether the flags name Google's Dataflow."""
+    return "dataflow" in (_known(flags).runner or "").lower()
+
+
+def job_flags(flags: Sequence[str], stage: str, fingerprint: str) -> list[str]:
+    """Return the flags of the job of one stage: with a name and a label of its own on Dataflow."""
+    if not is_dataflow(flags):
+        return list(flags)
+    name = f"{_known(flags).job_name or 'wikisum'}-{stage}-{fingerprint}".replace("_", "-")
+    return [*flags, f"--job_name={name}", f"--labels=wikisum-stage={stage}"]
+
+
+def _known(flags: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
+    for name in ("runner", "template_location", "job_name"):
+        parser.add_argument(f"--{name}")
+    try:
+        return parser.parse_known_args(list(flags))[0]
+    except SystemExit as error:  # a flag without its value
+        raise ValueError(f"invalid Beam flags after --: {' '.join(flags)}") from error
+
+
+def _import_runner(name: str) -> None:
+    """Import a runner by its name or its full path. Raises ValueError if that fails."""
+    try:
+        create_runner(name)
+    except ImportError as error:
+        needs = "pip install 'wikisum[dask]'" if name == DASK else str(error)
+        raise ValueError(f"--runner={name} cannot be imported: {needs}") from error
+    except (ValueError, AttributeError) as error:
+        raise ValueError(f"--runner: Beam has no runner {name!r}") from error
+
+
+def _all_subclasses(root: type) -> list[Any]:
+    found: list[Any] = []
+    child: Any
+    for child in root.__subclasses__():
+        found += [child, *_all_subclasses(child)]
+    return found
+
+
+def _keep_ends_of_bundles() -> None:
+    """Let Dask's runner keep the elements that a DoFn emits in `finish_bundle`.
+
+    Beam 2.77 takes a bundle's results before it calls `finish_bundle`, and so loses them silently.
+    """
+    from apache_beam.runners.dask import transform_evaluator
+
+    transform_evaluator.apply_dofn_to_bundle = run_bundle
+
+
+def run_bundle(items: Iterable[Any], args: list, kwargs: dict, receivers: Any) -> list[Any]:
+    """Return all that a DoFn emits for a bundle (takes the place of Beam's own function)."""
+    # bundles of one process share these objects, and would share what has been received
+    args, kwargs, receivers = cloudpickle.loads(cloudpickle.dumps((args, kwargs, receivers)))
+    invoker = DoFnInvoker.create_invoker(*args, **kwargs)
+    invoker.invoke_setup()
+    invoker.invoke_start_bundle()
+    for item in items:
+        invoker.invoke_process(item)
+    invoker.invoke_finish_bundle()
+    invoker.invoke_teardown()
+    return [received.value for received in receivers.values]

@@ -1,0 +1,127 @@
+"""The engines that Beam's flags name."""
+
+import subprocess
+import sys
+
+import apache_beam as beam
+import pytest
+from apache_beam.transforms.window import GlobalWindows
+
+from wikisum.crawl.titles import article_id
+from wikisum.pipeline.engine.engines import (
+    DASK,
+    check_reachable,
+    checked_flags,
+    is_dataflow,
+    job_flags,
+)
+from wikisum.pipeline.records import Dropped, WantedUrl
+from wikisum.pipeline.wanted.search_results import SearchResult
+from wikisum.pipeline.wanted.urls import CitingArticle
+from wikisum.pipeline.wanted.want import WantUrls
+
+
+def test_flags_of_beam_pass():
+    assert checked_flags([]) == ()
+    flags = ["--runner=FlinkRunner", "--direct_num_workers", "2"]
+    assert checked_flags(flags) == (*flags, "--runner=FlinkRunner")
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--runer=FlinkRunner"], "Beam has no flag --runer=FlinkRunner"),
+        (["--direct_num_workers=2", "--direct_num_worker", "2"], "no flag --direct_num_worker"),
+        (["--direct_num_workers=two"], "invalid Beam flags after --: --direct_num_workers=two"),
+        (["--runner"], "invalid Beam flags after --: --runner"),
+        (["--runner=BestRunner"], "Beam has no runner 'BestRunner'"),
+        (["--runner=best.module.Runner"], "--runner=best.module.Runner cannot be imported"),
+        (["--runner=os.path.Runner"], "Beam has no runner 'os.path.Runner'"),
+        (["--runner=DataflowRunner", "--template_location=gs://b/t"], "several jobs"),
+    ],
+)
+def test_other_flags_are_a_wrong_call(flags, message, capsys):
+    with pytest.raises(ValueError, match=message):
+        checked_flags(flags)
+
+
+def test_dask_is_imported_before_its_flags_are_checked():
+    """In a process of its own: this one may have imported the runner before."""
+    code = (
+        "from wikisum.pipeline.engine.engines import checked_flags;"
+        "print(*checked_flags(['--runner=DaskRunner', '--dask_client_address=tcp://h:1']))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *_, runner, size = found.stdout.split()
+    assert (runner, size) == (f"--runner={DASK}", "--dask_partition_size=1")
+
+
+def test_the_size_of_dasks_partitions_can_be_chosen():
+    flags = checked_flags([f"--runner={DASK}", "--dask_npartitions=3"])
+    assert "--dask_partition_size=1" not in flags
+
+
+class LastWords(beam.DoFn):
+    def process(self, element):
+        yield element
+
+    def finish_bundle(self):
+        yield GlobalWindows.windowed_value("last")
+
+
+def on_dask(construct) -> list:
+    """Return the elements that a pipeline's last collection has on Dask, each partition in turn."""
+    from apache_beam.runners.dask.dask_runner import DaskRunner
+    from apache_beam.runners.dask.overrides import dask_overrides
+
+    checked_flags([f"--runner={DASK}"])
+    pipeline = beam.Pipeline(runner="FnApiRunner")
+    construct(pipeline)
+    pipeline.replace_all(dask_overrides())
+    visitor = DaskRunner.to_dask_bag_visitor({"partition_size": 1})
+    pipeline.visit(visitor)
+    return list(list(visitor.bags.values())[-1].compute(scheduler="synchronous"))
+
+
+def test_dask_keeps_what_a_bundle_emits_at_its_end():
+    found = on_dask(lambda p: p | beam.Create(["a", "b"]) | beam.ParDo(LastWords()))
+    assert sorted(found) == ["a", "b", "last", "last"]
+
+
+def test_a_join_with_several_outputs_is_the_same_on_dask():
+    """Two kinds of rows, each written by its own class: a mix of them could not be decoded."""
+    articles = [CitingArticle("dump", 0, article_id("Cheese"), ["http://a.org/"])]
+    results = [SearchResult("search", 0, "Ham", ["http://b.org/"])]
+
+    def construct(pipeline: beam.Pipeline) -> None:
+        found = {
+            "articles": pipeline | "Articles" >> beam.Create(articles),
+            "results": pipeline | "Results" >> beam.Create(results),
+        } | WantUrls()
+        kinds = (
+            found[name] | f"Kinds {name}" >> beam.Map(lambda row, name=name: (name, type(row)))
+            for name in ("wanted", "dropped")
+        )
+        _ = tuple(kinds) | beam.Flatten()
+
+    kinds = on_dask(construct)
+    assert sorted(kinds, key=str) == [
+        ("dropped", Dropped), ("wanted", WantedUrl),
+    ]  # fmt: skip
+
+
+def test_dataflow_reaches_no_file_of_this_machine():
+    flags = ["--runner=DataflowRunner"]
+    assert is_dataflow(flags)
+    assert not is_dataflow(["--runner=FlinkRunner"])
+    check_reachable(flags, ["gs://bucket/out"])
+    check_reachable([], ["out"])
+    with pytest.raises(ValueError, match="out: Dataflow's workers cannot reach files"):
+        check_reachable(flags, ["gs://bucket/out", "out"])
+
+
+def test_each_job_on_dataflow_has_a_name_of_its_own():
+    flags = ["--runner=DataflowRunner", "--job_name=mine"]
+    *_, name, labels = job_flags(flags, "tokenize", "ab12")
+    assert (name, labels) == ("--job_name=mine-tokenize-ab12", "--labels=wikisum-stage=tokenize")
+    assert job_flags(["--runner=FlinkRunner"], "tokenize", "ab12") == ["--runner=FlinkRunner"]
