@@ -3,7 +3,7 @@ BIN := .venv/bin
 # the tests of single modules; the files at the top of tests/ run whole builds
 UNITS := tests/crawl tests/ranker tests/graphs tests/pipeline tests/models
 
-.PHONY: help demo test fast lint format bench
+.PHONY: help demo test fast lint format bench clusters
 .DELETE_ON_ERROR:
 
 help:
@@ -13,6 +13,7 @@ help:
 	@echo 'make lint     ruff and mypy'
 	@echo 'make format   format the code and apply safe fixes'
 	@echo 'make bench    the benchmarks that need no data'
+	@echo 'make clusters  the same build on Dask, a portable runner and others found here'
 
 .venv/ready: setup.py constraints.txt
 	$(PYTHON) -m venv .venv
@@ -56,3 +57,7 @@ bench: .venv/ready
 	$(BIN)/python -m benchmarks.rouge
 	$(BIN)/python -m benchmarks.ranking_speed
 	$(BIN)/python -m benchmarks.ranker_speed
+
+# The same build on every engine that this machine offers (benchmarks/clusters.py).
+clusters: .venv/ready
+	$(BIN)/python -m benchmarks.clusters --out out/clusters

@@ -169,11 +169,11 @@ def _pool(
 def _start(stack: contextlib.ExitStack, folder: Path, *words: str) -> subprocess.Popen:
     """Start Python in a directory of its own; it and its children end with the stack."""
     folder.mkdir(parents=True, exist_ok=True)
-    log = stack.enter_context(open(folder / "engine.log", "ab"))
-    process = subprocess.Popen(
-        [sys.executable, *words], cwd=folder, stdout=log, stderr=log, env=ENVIRONMENT,
-        start_new_session=True,
-    )  # fmt: skip
+    with open(folder / "engine.log", "ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, *words], cwd=folder, stdout=log, stderr=log, env=ENVIRONMENT,
+            start_new_session=True,
+        )  # fmt: skip
     stack.callback(_end, process)
     return process
 
