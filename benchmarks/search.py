@@ -33,9 +33,9 @@ from wikisum.crawl.urls import canonical_url, is_wikipedia
 from wikisum.crawl.warc.warc import PageRecord, read_captures
 from wikisum.pipeline.cli import main as wikisum
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.arrays import read_arrays, write_arrays
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.progress import Ticker
+from wikisum.pipeline.engine.shards import read_arrays, write_arrays
 from wikisum.pipeline.pages.plan import FileShare
 from wikisum.pipeline.remote.access import Access
 from wikisum.pipeline.remote.settings import RemoteSettings

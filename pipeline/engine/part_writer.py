@@ -9,9 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from wikisum.pipeline.engine.arrays import write_arrays
 from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.shards import ShardFile, ShardWriter, open_shard
+from wikisum.pipeline.engine.shards import ShardFile, ShardWriter, open_shard, write_arrays
 from wikisum.pipeline.engine.stage import Stage
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.records import Dropped

@@ -1,13 +1,17 @@
-"""Parquet shards: written a row group at a time, visible when complete, read a row group a time."""
+"""Parquet shards, written and read a row group at a time, and arrays that processes map.
+
+Both are visible only when they are complete.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from wikisum.pipeline.engine.files import AtomicFile, join, open_input
+from wikisum.pipeline.engine.files import AtomicFile, join, local_copy, open_input
 from wikisum.pipeline.records import to_table
 
 ROW_GROUP_ROWS = 256
@@ -104,3 +108,25 @@ def row_count(path: str) -> int:
     """The number of rows of a Parquet file, from its footer."""
     with open_input(path) as raw:
         return int(pq.ParquetFile(raw).metadata.num_rows)
+
+
+def write_arrays(out: str, path: str, arrays: Any) -> ShardFile:
+    """Write the fields of a NamedTuple of arrays to one file; return the file's entry."""
+    columns = [
+        pa.LargeListArray.from_arrays(pa.array([0, len(array)], pa.int64()), pa.array(array))
+        for array in arrays
+    ]
+    batch = pa.RecordBatch.from_arrays(columns, names=list(arrays._fields))
+    with (
+        AtomicFile(join(out, path)) as file,
+        pa.ipc.new_file(file, batch.schema) as writer,
+    ):
+        writer.write_batch(batch)
+    return ShardFile(path, len(arrays[0]), file.size_bytes, file.sha256)
+
+
+def read_arrays(path: str, key: str) -> list[np.ndarray]:
+    """The arrays in order, mapped. A remote file is copied once; `key` names its content."""
+    with pa.memory_map(local_copy(path, key)) as mapped:
+        batch = pa.ipc.open_file(mapped).get_batch(0)
+    return [column.values.to_numpy(zero_copy_only=True) for column in batch.columns]

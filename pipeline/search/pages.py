@@ -14,9 +14,9 @@ from wikisum.crawl.errors import BadPage, BadUrl
 from wikisum.crawl.extract.page_fields import read_fields
 from wikisum.crawl.urls import canonical_url
 from wikisum.crawl.warc.warc import PageRecord, Rejection
-from wikisum.pipeline.engine.arrays import read_arrays
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
+from wikisum.pipeline.engine.shards import read_arrays
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.pages.document import drop_record
 from wikisum.pipeline.pages.plan import FileShare

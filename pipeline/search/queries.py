@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from wikisum.crawl.titles import article_id, normalize_title
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.arrays import read_arrays, write_arrays
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.part_writer import StageWriter
-from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.shards import read_arrays, read_rows, write_arrays
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.records import Query
 from wikisum.ranker.search.phrases import WordHashes

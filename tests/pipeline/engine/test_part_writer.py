@@ -5,8 +5,7 @@ import pyarrow as pa
 import pytest
 
 from tests.builders import stage_writer
-from wikisum.pipeline.engine.arrays import read_arrays
-from wikisum.pipeline.engine.shards import ShardFile, read_rows
+from wikisum.pipeline.engine.shards import ShardFile, read_arrays, read_rows
 from wikisum.pipeline.engine.stage import Output, Stage
 from wikisum.pipeline.records import Dropped
 

@@ -1,9 +1,8 @@
 import pytest
 
 from tests.builders import article, stage_writer
-from wikisum.pipeline.engine.arrays import read_arrays
 from wikisum.pipeline.engine.files import expand
-from wikisum.pipeline.engine.shards import open_shard, read_rows
+from wikisum.pipeline.engine.shards import open_shard, read_arrays, read_rows
 from wikisum.pipeline.records import ARTICLE, Section
 from wikisum.pipeline.search import queries
 from wikisum.pipeline.search.queries import (
