@@ -17,8 +17,9 @@ SHINGLE_WORDS = {"calibrated": 2, "literal": 1}
 MIN_SECTION_SHINGLES = {"calibrated": 30, "literal": 1}
 
 # A page of which this share is copied is a copy, whatever stands beside; less counts less.
-FULL_COPY_SHARE = 0.2
+FULL_COPY_SHARE = 0.06
 COPIED_SECTION_SHARE = 0.5
+MIN_COPIED_WORDS = 9  # of a paragraph that counts as copied
 COPIED_PARAGRAPH_SHARE = 0.6  # of a copied paragraph's shingles are in the article
 
 Shingle = tuple[str, ...]
@@ -72,27 +73,30 @@ def article_shingles(
 def clone_score(paragraphs: Iterable[Sequence[str]], article: ArticleShingles) -> float:
     """Return the greatest share of a section's shingles that a document holds, in 0..1.
 
-    The document is given as the terms of each of its paragraphs. By the calibrated rule, if no
-    second section is copied and less than a fifth of the document's words stand in paragraphs that
-    are, the share is multiplied by five times that part of the document.
+    The document is given as the terms of each of its paragraphs. By the calibrated rule, if it has
+    only one paragraph of the article, the share is lowered in proportion where that paragraph makes
+    up less than 6 % of the document.
     """
     length = SHINGLE_WORDS[article.rule]
     sections_by_shingle = article.sections_by_shingle
     found: set[Shingle] = set()
-    words = copied_words = 0
+    words = copied_words = copied_paragraphs = 0
     for paragraph in paragraphs:
         held = list(filter(sections_by_shingle.__contains__, shingles(paragraph, length)))
         found.update(held)
         words += len(paragraph)
-        if len(held) > COPIED_PARAGRAPH_SHARE * (len(paragraph) - length + 1):
+        is_copied = len(held) > COPIED_PARAGRAPH_SHARE * (len(paragraph) - length + 1)
+        if is_copied and len(paragraph) >= MIN_COPIED_WORDS:
             copied_words += len(paragraph)
+            copied_paragraphs += 1
     counts = [0] * len(article.sizes)
     for shingle in found:
         for section in sections_by_shingle[shingle]:
             counts[section] += 1
     shares = [c / size for c, size in zip(counts, article.sizes, strict=True)]
     score = max(shares, default=0.0)
-    if article.rule == "literal" or sum(share > COPIED_SECTION_SHARE for share in shares) > 1:
+    copied_sections = sum(share > COPIED_SECTION_SHARE for share in shares)
+    if article.rule == "literal" or copied_sections > 1 or copied_paragraphs != 1:
         return score
     return score * min(1.0, copied_words / (FULL_COPY_SHARE * max(words, 1)))
 

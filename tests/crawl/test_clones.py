@@ -92,8 +92,15 @@ def test_a_page_that_quotes_one_paragraph_is_no_copy():
     section = " ".join(f"s{i}" for i in range(40))
     article = article_shingles(LEAD, [section])
     assert score(page_of(section, 4), article) == 1.0
-    assert score(page_of(section, 9), article) == pytest.approx(0.5)
-    assert score(page_of(section, 20), article) == pytest.approx(5 / 21)
+    assert score(page_of(section, 39), article) == pytest.approx(1 / 40 / 0.06)
+    assert score(page_of(section, 99), article) == pytest.approx(1 / 100 / 0.06)
+
+
+def test_several_copied_paragraphs_make_a_copy_of_a_page_of_any_length():
+    words = [f"s{i}" for i in range(40)]
+    article = article_shingles(LEAD, [" ".join(words)])
+    first, second = " ".join(words[:20]), " ".join(words[20:])
+    assert score([first, *page_of(second, 99)], article) == pytest.approx(38 / 39)
 
 
 def test_two_copied_sections_make_a_copy_of_a_page_of_any_length():
