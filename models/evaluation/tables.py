@@ -1,16 +1,13 @@
 """An evaluation as text for a terminal, as Markdown, as CSV and as plain values for JSON."""
 
-import csv
-import io
 import json
-import math
-from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
 from wikisum.models.evaluation.evaluate import Difference, Evaluation, Figure
 from wikisum.models.evaluation.metrics import COLUMNS, METRICS, Metric
 from wikisum.models.evaluation.significance import ratios
+from wikisum.models.evaluation.text import csv_of, markdown_table, shown_p, text_columns
 
 _BY_KEY = {metric.key: metric for metric in COLUMNS}
 _INTERVALS_FOR = tuple(metric.key for metric in METRICS if metric.is_compared)
@@ -21,11 +18,6 @@ def shown(metric: Metric, value: float | None) -> str:
     return "-" if value is None else f"{value * metric.scale:.{metric.digits}f}"
 
 
-def shown_p(p: float) -> str:
-    """Return a p-value to four digits; the least one that a test can give is no 0."""
-    return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
-
-
 def text_table(evaluation: Evaluation) -> str:
     """Return the main figures in columns for a terminal, and the paired tests under them."""
     keys = [key for key in _present(evaluation) if key not in ("coverage", "density")]
@@ -34,18 +26,18 @@ def text_table(evaluation: Evaluation) -> str:
         [name, *(shown(_BY_KEY[key], told[key].value) for key in keys)]
         for name, told in evaluation.figures.items()
     ]
-    lines = _columns([head, *rows])
+    lines = text_columns([head, *rows])
     if evaluation.differences:
-        lines += ["", *_columns(difference_rows(evaluation, with_intervals=False))]
+        lines += ["", *text_columns(difference_rows(evaluation, with_intervals=False))]
     return "\n".join([*lines, "", *notes(evaluation)]) + "\n"
 
 
 def markdown(evaluation: Evaluation) -> str:
     """Return the figures with their intervals, the paired tests, and what each column means."""
     keys = _present(evaluation)
-    parts = ["# Summaries\n", _pipes(figure_rows(evaluation))]
+    parts = ["# Summaries\n", markdown_table(figure_rows(evaluation))]
     if evaluation.differences:
-        parts += ["## Paired tests\n", _pipes(difference_rows(evaluation))]
+        parts += ["## Paired tests\n", markdown_table(difference_rows(evaluation))]
     parts.append("## What stands here\n")
     parts.append("\n".join(f"- {note}" for note in notes(evaluation)) + "\n")
     parts.append("\n".join(f"- {_BY_KEY[k].label}: {_BY_KEY[k].meaning}" for k in keys) + "\n")
@@ -62,18 +54,18 @@ def csv_text(evaluation: Evaluation) -> str:
     rows: list[list[Any]] = []
     for name, told in evaluation.figures.items():
         rows.append([name, len(evaluation.ids), *(v for key in keys for v in told[key][:3])])
-    return _csv([head, *rows])
+    return csv_of([head, *rows])
 
 
 def examples_csv(evaluation: Evaluation) -> str:
     """Return a row for each system and example, with each metric of that example alone."""
     values = ratios(evaluation.parts_NK2M[:, :, 0], evaluation.parts_NK2M[:, :, 1]).tolist()
     rows = (
-        [name, id_, *("" if math.isnan(v) else v for v in values[n][k])]
+        [name, id_, *values[n][k]]
         for k, name in enumerate(evaluation.figures)
         for n, id_ in enumerate(evaluation.ids)
     )
-    return _csv([["system", "id", *(metric.key for metric in METRICS)], *rows])
+    return csv_of([["system", "id", *(metric.key for metric in METRICS)], *rows])
 
 
 def plain_values(evaluation: Evaluation) -> dict[str, Any]:
@@ -198,22 +190,3 @@ def sources(evaluation: Evaluation) -> list[str]:
             told.append(json.dumps(system["settings"], ensure_ascii=False))
         lines.append(f"{system['name']}: {', '.join(told)}")
     return lines
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows aligned for a terminal: the first column to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
-    ]
-
-
-def _pipes(rows: Sequence[Sequence[str]]) -> str:
-    head, *body = ("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |" for row in rows)
-    return "\n".join([head, "|" + " --- |" * len(rows[0]), *body]) + "\n"
-
-
-def _csv(rows: Iterable[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()

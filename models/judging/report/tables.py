@@ -1,11 +1,8 @@
 """The results of a study as text for a terminal, as Markdown and as CSV."""
 
-import csv
-import io
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any
 
+from wikisum.models.evaluation.text import csv_of, markdown_table, shown_p, text_columns
 from wikisum.models.judging.report.judgments import Measure
 from wikisum.models.judging.report.published import PUBLISHED
 from wikisum.models.judging.report.results import Results
@@ -24,13 +21,6 @@ def shown(measure: Measure, value: float, signed: bool = False) -> str:
     """Return a value as it stands in a table; a dash for NaN."""
     sign = "+" if signed else ""
     return "-" if math.isnan(value) else f"{value * measure.factor:{sign}.{measure.digits}f}"
-
-
-def shown_p(p: float) -> str:
-    """Return a p-value to four digits; a dash for NaN."""
-    if math.isnan(p):
-        return "-"
-    return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
 
 
 def mean_rows(results: Results) -> Rows:
@@ -150,11 +140,7 @@ def notes(results: Results) -> list[str]:
 def text_table(results: Results) -> str:
     """Return the means in columns for a terminal, and the progress under them."""
     rows = mean_rows(results)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
-    ]
-    return "\n".join([*lines, "", progress_line(results)]) + "\n"
+    return "\n".join([*text_columns(rows), "", progress_line(results)]) + "\n"
 
 
 def sections(results: Results) -> list[tuple[str, Rows]]:
@@ -173,12 +159,12 @@ def markdown(results: Results) -> str:
     protocol = results.study.protocol
     parts = [f"# {protocol.title}\n"]
     for title, rows in sections(results):
-        parts += [f"## {title}\n", _pipes(rows)]
+        parts += [f"## {title}\n", markdown_table(rows)]
     parts += ["## Notes\n", "\n".join(f"- {note}" for note in notes(results)) + "\n"]
     if published := PUBLISHED.get(protocol.name):
         parts.append(f"## Published results: {published.source}\n")
         if published.rows:
-            parts.append(_pipes(published.rows))
+            parts.append(markdown_table(published.rows))
         parts.append(f"{published.note}\n")
     return "\n".join(parts)
 
@@ -187,16 +173,11 @@ def _pair(results: Results, one: int, other: int) -> str:
     return f"{results.study.systems[one]} - {results.study.systems[other]}"
 
 
-def _pipes(rows: Sequence[Sequence[str]]) -> str:
-    head, *body = ("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |" for row in rows)
-    return "\n".join([head, "|" + " --- |" * len(rows[0]), *body]) + "\n"
-
-
 def means_csv(results: Results) -> str:
     """Return a row for each measure and system, with values as they are."""
     names = results.study.systems
     rows = [[m.measure, names[m.system], *m[2:]] for m in results.means]
-    return _csv(["measure", "system", "mean", "low", "high", "judgments"], rows)
+    return csv_of([["measure", "system", "mean", "low", "high", "judgments"], *rows])
 
 
 def comparisons_csv(results: Results) -> str:
@@ -207,12 +188,12 @@ def comparisons_csv(results: Results) -> str:
         [c.measure, names[c.one], names[c.other], *c[3:9], *(c.p.get(test, "") for test in TESTS)]
         for c in results.comparisons
     ]
-    return _csv([*head, *(f"p_{test}" for test in TESTS)], rows)
+    return csv_of([[*head, *(f"p_{test}" for test in TESTS)], *rows])
 
 
 def agreement_csv(results: Results) -> str:
     """Return a row for each alpha."""
-    return _csv(["measure", "level", "alpha", "units"], results.agreements)
+    return csv_of([["measure", "level", "alpha", "units"], *results.agreements])
 
 
 def judgments_csv(results: Results) -> str:
@@ -222,21 +203,11 @@ def judgments_csv(results: Results) -> str:
         [v.judge, examples[v.example].id, v.item, v.measure, names[v.system], v.value]
         for v in results.judgments.values
     ]
-    return _csv(["judge", "id", "item", "measure", "system", "value"], rows)
+    return csv_of([["judge", "id", "item", "measure", "system", "value"], *rows])
 
 
 def comments_csv(results: Results) -> str:
     """Return a row for each comment."""
     examples = results.study.store.examples()
     rows = [[judge, examples[e].id, text] for judge, e, text in results.judgments.comments]
-    return _csv(["judge", "id", "comment"], rows)
-
-
-def _csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(
-        ["" if isinstance(v, float) and math.isnan(v) else v for v in row] for row in rows
-    )
-    return text.getvalue()
+    return csv_of([["judge", "id", "comment"], *rows])
