@@ -1,15 +1,13 @@
 """The files of an evaluation: tables for people and for programs, and the page."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 from wikisum.models.evaluation.evaluate import Evaluation
 from wikisum.models.evaluation.page import html_page
 from wikisum.models.evaluation.systems import System
 from wikisum.models.evaluation.tables import csv_text, examples_csv, markdown, plain_values
-from wikisum.ranker.runs.atomic import atomic_write, write_json
+from wikisum.ranker.runs.atomic import write_json, write_text
 
 
 def write_evaluation(out: Path, evaluation: Evaluation, systems: Sequence[System]) -> None:
@@ -24,9 +22,5 @@ def write_evaluation(out: Path, evaluation: Evaluation, systems: Sequence[System
         ("examples.csv", examples_csv(evaluation)),
         ("index.html", html_page(evaluation, systems)),
     ):
-        atomic_write(out / name, partial(_write, text))
+        write_text(out / name, text)
     write_json(out / "evaluation.json", plain_values(evaluation))
-
-
-def _write(text: str, file: BinaryIO) -> None:
-    file.write(text.encode())

@@ -11,7 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from wikisum.models.decoding.summary_files import Summary
@@ -21,8 +20,9 @@ from wikisum.models.evaluation.metrics import METRICS
 from wikisum.models.evaluation.significance import ratios
 from wikisum.models.evaluation.systems import System
 from wikisum.models.evaluation.tables import difference_rows, figure_rows, notes, sources
+from wikisum.ranker.runs.html import render_page
 
-TEMPLATE = "page.html"
+TEMPLATE = Path(__file__).with_name("page.html")
 _SCORE_DIGITS = 5
 Piece = tuple[str, int | None]  # text, and the index of the paragraph that it is copied from
 
@@ -42,14 +42,8 @@ def html_page(evaluation: Evaluation, systems: Sequence[System]) -> str:
         example([by_id[id_] for by_id in rows], [system.is_baseline for system in systems])
         for id_ in ids
     ]
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(TEMPLATE).render(
+    return render_page(
+        TEMPLATE,
         told=_embedded(told),
         examples=map(_embedded, examples),
         figures=figure_rows(evaluation),

@@ -18,7 +18,7 @@ from wikisum.models.vocabulary.subwords import Subwords
 from wikisum.models.vocabulary.vectors import read_vectors
 from wikisum.models.vocabulary.words import Words, first_words, most_frequent
 from wikisum.ranker.data.shards import Shard, read_group, row_groups
-from wikisum.ranker.runs.atomic import atomic_write
+from wikisum.ranker.runs.atomic import atomic_write, write_text
 from wikisum.ranker.runs.progress import ProgressLine
 
 WORDS, VECTORS = "words.txt", "vectors.npy"
@@ -48,8 +48,7 @@ def load_words(run: Path) -> Words:
 def save_words(run: Path, words: Words) -> None:
     """Write the words of a run."""
     run.mkdir(parents=True, exist_ok=True)
-    text = "".join(f"{word}\n" for word in words.words)
-    atomic_write(run / WORDS, lambda file: file.write(text.encode()))
+    write_text(run / WORDS, "".join(f"{word}\n" for word in words.words))
     if (vectors := words.vectors) is not None:
         atomic_write(run / VECTORS, lambda file: np.save(file, vectors))
 

@@ -1,19 +1,18 @@
 """The report as one HTML file that asks for nothing from anywhere and runs no script."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.report import paper_figures
 from wikisum.pipeline.report.kept import drawing
 from wikisum.pipeline.report.sizes import PERCENTILES
 from wikisum.pipeline.stages import funnels
+from wikisum.ranker.runs.html import render_page
 
-TEMPLATE = "report.html"
+TEMPLATE = Path(__file__).with_name("report.html")
 _WIDTH, _HEIGHT = 480, 150
 _SIZES = {
     "lead_words": "lead, words",
@@ -62,22 +61,17 @@ class Bar(NamedTuple):
 
 def html_page(report: dict[str, Any]) -> str:
     """The page of a report. The same report gives the same page."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_without_control_characters,
-    )
-    environment.filters["words"] = _words
-    environment.filters["place"] = _place
-    environment.filters["figure"] = _figure
-    environment.filters["drawing"] = lambda kept, graph: drawing(
-        kept["paragraphs"], kept["graphs"][graph]
-    )
+    filters: dict[str, Callable[..., Any]] = {
+        "words": _words,
+        "place": _place,
+        "figure": _figure,
+        "drawing": lambda kept, graph: drawing(kept["paragraphs"], kept["graphs"][graph]),
+    }
     paths = {file["name"]: file["path"] for group in report["inputs"].values() for file in group}
-    return environment.get_template(TEMPLATE).render(
+    return render_page(
+        TEMPLATE,
+        _without_control_characters,
+        filters,
         report=report,
         paper=paper_figures,
         percentiles=PERCENTILES,

@@ -20,7 +20,11 @@ def atomic_write(path: Path, write: Callable[[BinaryIO], object]) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text in UTF-8."""
+    atomic_write(path, lambda file: file.write(text.encode()))
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write a value as indented JSON."""
-    text = json.dumps(value, indent=2) + "\n"
-    atomic_write(path, lambda file: file.write(text.encode()))
+    write_text(path, json.dumps(value, indent=2) + "\n")

@@ -1,13 +1,11 @@
 """The files of a report: tables for people and for programs, and the page."""
 
-from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 from wikisum.models.judging.report import tables
 from wikisum.models.judging.report.page import html_page
 from wikisum.models.judging.report.results import Results
-from wikisum.ranker.runs.atomic import atomic_write
+from wikisum.ranker.runs.atomic import write_text
 
 
 def write_report(out: Path, results: Results) -> None:
@@ -27,8 +25,4 @@ def write_report(out: Path, results: Results) -> None:
         texts["comments.csv"] = tables.comments_csv(results)
     out.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        atomic_write(out / name, partial(_write, text))
-
-
-def _write(text: str, file: BinaryIO) -> None:
-    file.write(text.encode())
+        write_text(out / name, text)

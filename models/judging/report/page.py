@@ -4,15 +4,14 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from wikisum.models.judging.report.judgments import Measure
 from wikisum.models.judging.report.published import PUBLISHED
 from wikisum.models.judging.report.results import Results
 from wikisum.models.judging.report.tables import notes, progress_line, sections, shown
 from wikisum.models.judging.text import clean
+from wikisum.ranker.runs.html import render_page
 
-TEMPLATE = "report.html"
+TEMPLATE = Path(__file__).with_name("report.html")
 _WIDTH = 100.0  # of a plot, in its own units
 
 
@@ -48,16 +47,10 @@ class Plot(NamedTuple):
 
 def html_page(results: Results) -> str:
     """Return the page of a study's results."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: clean(value) if type(value) is str else value,
-    )
     kind = results.study.protocol.kind
-    return environment.get_template(TEMPLATE).render(
+    return render_page(
+        TEMPLATE,
+        lambda value: clean(value) if type(value) is str else value,
         protocol=results.study.protocol,
         systems=results.study.systems,
         progress=progress_line(results),
