@@ -49,7 +49,7 @@ def trial(out: Path, place: str, args: argparse.Namespace) -> list[dict]:
         files.append(file)
     scores = out / f"scores-{place}"
     wikisum("evaluate", "summaries", *files, "--data", data, "--split", "test", "--out", scores,
-            "--baselines", "lead", "--samples", 1000)  # fmt: skip
+            "--baselines", "first-words", "--samples", 1000)  # fmt: skip
     found = json.loads((scores / "evaluation.json").read_text())
     return [
         {

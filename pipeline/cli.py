@@ -90,14 +90,23 @@ def _guarded(args: argparse.Namespace, beam_flags: list[str]) -> int:
     except KeyboardInterrupt:
         message, code = "interrupted", INTERRUPTED
     except (ValueError, FileNotFoundError, FileExistsError, IsADirectoryError) as error:
-        message, code = str(error), BAD_CALL
+        message, code = _in_words(error), BAD_CALL
     except (JobFailed, OSError) as error:
-        message, code = str(error), FAILED
+        message, code = _in_words(error), FAILED
     except ModuleNotFoundError as error:
         message, code = missing_module(error.name), FAILED
     first = message.strip().splitlines()[0] if message.strip() else "failed"
     sys.stderr.write(f"{args.prog}: {first}\n")
     return code
+
+
+def _in_words(error: Exception) -> str:
+    """Return the message of an error; one of the operating system names the file, not a number."""
+    if not isinstance(error, OSError) or error.errno is None or error.filename is None:
+        return str(error)
+    if isinstance(error, FileNotFoundError):
+        return f"there is no file or folder {error.filename}"
+    return f"{error.filename}: {(error.strerror or 'failed').lower()}"
 
 
 def run() -> NoReturn:

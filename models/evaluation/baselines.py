@@ -11,8 +11,8 @@ from wikisum.ranker.data.shards import read_group, row_groups, split_shards
 from wikisum.ranker.rank import METHODS, rank
 from wikisum.ranker.select import extractive_summary, lead_sentences, lead_summary
 
-LEAD, LEAD3 = "lead", "lead3"
-BASELINES = (LEAD, LEAD3, *METHODS)
+FIRST_WORDS, LEAD3 = "first-words", "lead3"
+BASELINES = (FIRST_WORDS, LEAD3, *METHODS)
 _COLUMNS = ("id", "title", "lead", "documents.url", "paragraphs.text", "paragraphs.document")
 
 
@@ -25,8 +25,8 @@ def baseline_summaries(
 ) -> Iterator[Summary]:
     """Yield the summaries of a baseline for a split of a dataset, in its order.
 
-    `lead` is the title and the ranked paragraphs in their order, and `lead3` their first three
-    sentences, however long (Lead-3 of single-document summarization); any ranking method
+    `first-words` is the title and the ranked paragraphs in their order, and `lead3` their first
+    three sentences, however long (Lead-3 of single-document summarization); any ranking method
     (`ranker.rank.METHODS`) the paragraphs in its own order, among them `oracle`, which looks at
     the lead. `ids` selects examples; `max_paragraphs` is how many of the ranked paragraphs a
     baseline may take from. Raises ValueError for an unknown name, FileNotFoundError for no shards.
@@ -43,7 +43,7 @@ def _summary(name: str, row: dict[str, Any], max_paragraphs: int | None) -> Summ
     paragraphs = row["paragraphs"][:max_paragraphs]
     texts = [p["text"] for p in paragraphs]
     target_words = len(row["lead"].split())
-    if name == LEAD:
+    if name == FIRST_WORDS:
         text = lead_summary(row["title"], range(len(texts)), texts, target_words)
     elif name == LEAD3:
         text = lead_sentences(texts)

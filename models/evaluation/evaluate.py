@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 
 from wikisum.models.decoding.summary_files import BadSummaries
-from wikisum.models.evaluation.baselines import BASELINES
+from wikisum.models.evaluation.baselines import BASELINES, FIRST_WORDS
 from wikisum.models.evaluation.metrics import METRICS, PERPLEXITY, summary_parts
 from wikisum.models.evaluation.significance import (
     Floats,
@@ -45,8 +45,9 @@ class EvaluationSettings(Checked):
     seed: int = setting(0, "seed of the resampling")
     split: str = setting("test", "split of the dataset", SPLITS)
     baselines: tuple[str, ...] = setting(
-        ("lead", "lexrank"), "lead, oracle or ranking methods", BASELINES, commas=True
-    )
+        (FIRST_WORDS, "lexrank"), "first-words, lead3, oracle or ranking methods", BASELINES,
+        commas=True,
+    )  # fmt: skip
     max_paragraphs: int | None = setting(
         None, "ranked paragraphs that baselines read", at_least=1, default_text="all"
     )

@@ -26,10 +26,11 @@ def rank(args: argparse.Namespace, beam_flags: list[str]) -> int:
     is killed, run the same command to resume. Flags after -- are passed to Beam.
     """
     from wikisum.pipeline.engine.verify import verify
-    from wikisum.pipeline.rerank.stage import RANK, rank_dataset
+    from wikisum.pipeline.rerank.stage import RANK, open_source, rank_dataset
 
     settings = settings_of(args, RankSettings(args.method or ""))
     data = dataset_of(args)
+    open_source(data)  # raises before --out is created
     with open_job(args, beam_flags) as job:
         if args.verify:
             verify(job, [RANK])

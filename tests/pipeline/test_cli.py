@@ -78,3 +78,25 @@ def test_a_missing_package_is_reported_with_its_extra(monkeypatch, capsys):
     monkeypatch.setattr("wikisum.pipeline.cli._parser", Stub)
     assert main([]) == 1
     assert "pip install 'wikisum[train]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["evaluate", "summaries", "none.jsonl"], "there is no file or folder none.jsonl"),
+        (["evaluate", "summaries", "/"], "/: is a directory"),
+        (["rank", "none", "--method", "tfidf", "--out", "OUT"], "no shards (*.parquet) in none"),
+        (["train", "ranker", "--data", "none", "--out", "OUT"], "there is no directory none"),
+        (["train", "summarizer", "--data", "none", "--out", "OUT"], "there is no directory none"),
+        (["evaluate", "ranking", "none"], "there is no directory none"),
+        (["validate", "none"], "no manifest.json in none"),
+        (["report", "none"], "none has no finished tokenize"),
+    ],
+)
+def test_missing_inputs_are_named_in_words_and_nothing_is_created(words, message, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main([str(out) if word == "OUT" else word for word in words]) in (1, 2)
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Errno" not in error
+    assert not out.exists()

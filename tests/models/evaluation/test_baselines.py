@@ -33,11 +33,11 @@ def data(tmp_path_factory) -> str:
 
 
 def test_the_lead_baseline_is_title_and_paragraphs_in_their_order(data):
-    (first, *rest) = baseline_summaries("lead", data, "test")
+    (first, *rest) = baseline_summaries("first-words", data, "test")
     assert [found.title for found in rest] == ["Bridge 1", "Bridge 2"]
     words = f"Bridge 0 {TEXTS[0]}".split()
     assert first.summary.split() == words[: len(first.lead.split())]
-    assert first.model == "lead"
+    assert first.model == "first-words"
     assert first.settings is None
     assert [p.document_url for p in first.paragraphs] == [f"http://{n}.example/" for n in range(3)]
 
@@ -62,13 +62,13 @@ def test_a_baseline_takes_from_the_first_paragraphs_alone(data):
 
 
 def test_some_examples_alone(data):
-    (found,) = baseline_summaries("lead", data, "test", ids={f"{1:016x}"})
+    (found,) = baseline_summaries("first-words", data, "test", ids={f"{1:016x}"})
     assert found.title == "Bridge 1"
 
 
 def test_unknown_names_and_splits(data):
-    with pytest.raises(ValueError, match="no baseline 'leed': one of lead, "):
+    with pytest.raises(ValueError, match="no baseline 'leed': one of first-words, "):
         list(baseline_summaries("leed", data, "test"))
     with pytest.raises(FileNotFoundError):
-        list(baseline_summaries("lead", data, "train"))
-    assert ("lead", "lead3", *METHODS) == BASELINES
+        list(baseline_summaries("first-words", data, "train"))
+    assert ("first-words", "lead3", *METHODS) == BASELINES

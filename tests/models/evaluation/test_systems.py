@@ -54,8 +54,8 @@ def test_a_file_without_rows_is_refused(tmp_path):
 def test_baselines_read_what_they_are_asked_for(monkeypatch):
     asked = []
     monkeypatch.setattr(module, "baseline_summaries", lambda *a: asked.append(a) or iter(()))
-    one, other = baseline_systems(["lead", "lexrank"], "data", "test", {"x", "y"}, 3)
-    assert (one.name, one.row_count, one.is_baseline) == ("lead", 2, True)
+    one, other = baseline_systems(["first-words", "lexrank"], "data", "test", {"x", "y"}, 3)
+    assert (one.name, one.row_count, one.is_baseline) == ("first-words", 2, True)
     assert one.source == other.source == "data, split test"
     list(other.read())
     assert asked == [("lexrank", "data", "test", {"x", "y"}, 3)]
