@@ -33,7 +33,6 @@ from queue import Queue
 from typing import Any
 
 from benchmarks.mutants import PACKAGES, ROOT, Mutant, draw, find_again
-from tests.test_mirror import ELSEWHERE, exception_of
 
 LIBRARIES = ["torch", "apache_beam", "pyarrow.parquet", "sklearn.feature_extraction.text"]
 LIBRARIES += ["scipy.sparse", "spacy", "sentencepiece", "bs4", "lxml.html", "warcio", "numpy"]
@@ -133,6 +132,8 @@ class ModuleTests:
 
     def own(self, path: str) -> list[str]:
         """Return the test file of a module, or that of its exception, and the rules for all."""
+        from tests.test_mirror import ELSEWHERE, exception_of  # not in the processes of the tests
+
         pattern = exception_of(Path(path))
         is_exception = pattern is not None and own_test(path) not in self._imports
         first = f"tests/{ELSEWHERE[str(pattern)][0]}" if is_exception else own_test(path)

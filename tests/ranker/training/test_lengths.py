@@ -1,13 +1,16 @@
 import io
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from tests.ranker.training.points import PointReader
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.network.hierarchical_transformer import HierarchicalSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.ranker.data.shards import split_shards
+from wikisum.ranker.training import lengths
 from wikisum.ranker.training.distributed import ProcessGroup
 from wikisum.ranker.training.lengths import cached_lengths
 
@@ -35,6 +38,14 @@ def test_lengths_are_read_once(reader, tmp_path, monkeypatch):
     assert_same(first, made.lengths())
     monkeypatch.setattr(SplitReader, "lengths_of", None)
     assert_same(cached_lengths(reader(), cache, ALONE, io.StringIO()), first)
+
+
+def test_the_progress_counts_row_groups(tmp_path, monkeypatch):
+    drawn = []
+    line = SimpleNamespace(draw=drawn.append)
+    monkeypatch.setattr(lengths, "ProgressLine", lambda *about: drawn.append(about[2]) or line)
+    cached_lengths(PointReader(3, 1, 2), tmp_path / "lengths.npz", ALONE, io.StringIO())
+    assert drawn == [3, 1, 2, 3]
 
 
 def test_lengths_of_another_cut_are_read_again(reader, tmp_path):
