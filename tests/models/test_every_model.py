@@ -3,15 +3,13 @@
 import dataclasses
 import io
 import json
-import os
 import socket
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import torch
 
+from tests.processes import start, wait
 from wikisum.models.data.batches import SplitReader, collate
 from wikisum.models.decoding.beam import beam_search
 from wikisum.models.decoding.headings import GivenHeadings
@@ -156,22 +154,17 @@ def test_two_processes_train_like_one(name, topics, tmp_path):
     config.write_text(json.dumps(to_json(small_settings(name))))
     assert from_json(json.loads(config.read_text())) == small_settings(name)
 
-    def started(run, **environment):
-        words = ["--preset", name, "--config", config, "--data", topics, "--out", tmp_path / run]
-        words += ["--device", "cpu"]
-        return subprocess.Popen(
-            [sys.executable, "-m", "wikisum", "train", "summarizer", *map(str, words)],
-            env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
-            stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        )  # fmt: skip
+    def words(run):
+        flags = ["--preset", name, "--config", config, "--data", topics, "--out", tmp_path / run]
+        return ["train", "summarizer", *map(str, flags), "--device", "cpu"]
 
-    assert started("one").wait(timeout=200) == 0
+    assert main(words("one")) == 0
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
     both = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"}
-    processes = [started("two", RANK=str(rank), **both) for rank in range(2)]
-    assert [process.wait(timeout=200) for process in processes] == [0, 0]
+    processes = [start(words("two"), None, {"RANK": str(rank), **both}) for rank in range(2)]
+    assert [wait(process) for process in processes] == [0, 0]
     one, two = (choose(tmp_path / run, "last").weights for run in ("one", "two"))
     for key in one:
         torch.testing.assert_close(one[key], two[key], rtol=1e-2, atol=2e-3)
