@@ -39,8 +39,9 @@ def setting(
     had been built without it: it is recorded only if it differs from its default, so that they keep
     their bytes. A field made without this function has no flag.
     """
-    about = {k: v for k, v in locals().items() if k not in ("default", "text") and v is not None}
-    return dataclasses.field(default=default, metadata={"help": text, **about})
+    given = {k: v for k, v in locals().items() if k not in ("default", "text") and v is not None}
+    metadata = {"help": text, **given}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 def share_setting(default: float, text: str) -> Any:
@@ -61,19 +62,19 @@ def require(condition: bool, message: str) -> None:
 
 def fault_of(field: "dataclasses.Field[Any]", value: Any) -> str | None:
     """Return what is wrong with the value of a field, or None if it is allowed."""
-    about = field.metadata
+    metadata = field.metadata
     if value is None:
         return None
-    choices = about.get("choices")
+    choices = metadata.get("choices")
     for one in value if isinstance(value, tuple) else [value]:
         if choices and one not in choices:
             return f"must be one of {', '.join(choices)}, not {one!r}"
     if isinstance(value, int | float):
-        bounds = {word: about[word] for word in _BOUNDS if word in about}
+        bounds = {word: metadata[word] for word in _BOUNDS if word in metadata}
         fits = all(_BOUNDS[word](value, bound) for word, bound in bounds.items())
         if not (fits and math.isfinite(value)):
             return f"must be {_range_text(bounds)}, not {value}"
-    parse = about.get("parse")
+    parse = metadata.get("parse")
     return next(filter(None, (_word_fault(parse, word) for word in _words(value))), None)
 
 

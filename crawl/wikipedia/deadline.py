@@ -17,11 +17,11 @@ from typing import Any, BinaryIO, cast
 _LENGTH = struct.Struct(">Q")
 
 
-class GuardedCallFailed(Exception):
+class KillableCallFailed(Exception):
     """The function ran out of time, or its process died; the message says which."""
 
 
-class Guard:
+class KillableCall:
     """Calls `function` ("module:name") in a child process, one call at a time, in bounded time."""
 
     def __init__(self, function: str, timeout_seconds: float) -> None:
@@ -31,10 +31,10 @@ class Guard:
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Guard, (self._function, self._timeout_seconds)
+        return KillableCall, (self._function, self._timeout_seconds)
 
     def call(self, *arguments: Any) -> Any:
-        """Return the function's result, or raise what it raised. Raises GuardedCallFailed."""
+        """Return the function's result, or raise what it raised. Raises KillableCallFailed."""
         with self._lock:
             child = self._running_child()
             timer = threading.Timer(self._timeout_seconds, child.kill)
@@ -50,7 +50,7 @@ class Guard:
             if answer is None:
                 self.close()
                 why = f"took over {self._timeout_seconds:g} s" if timed_out else "died"
-                raise GuardedCallFailed(f"{self._function} {why}")
+                raise KillableCallFailed(f"{self._function} {why}")
         is_error, value = answer
         if is_error:
             raise value

@@ -72,7 +72,7 @@ def parse_plain(
     templates: Mapping[str, str] | None = None,
     title: str = "",
 ) -> Plain:
-    """Return the markup taken apart. May take minutes: call it through a `Guard`.
+    """Return the markup taken apart. May take minutes: call it through a `KillableCall`.
 
     `templates` holds the bodies of templates by their name; they are expanded where they are used.
     """

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from wikisum.crawl.errors import BadArticle
 from wikisum.crawl.urls import canonical_urls
-from wikisum.crawl.wikipedia.deadline import Guard, GuardedCallFailed
+from wikisum.crawl.wikipedia.deadline import KillableCall, KillableCallFailed
 from wikisum.crawl.wikipedia.page_kinds import (
     is_disambiguation,
     is_list_of_meanings,
@@ -96,17 +96,17 @@ def _take_apart(
 ) -> tuple[Plain, bool]:
     if not is_pathological(text):
         try:
-            return _guard().call(text, site, templates, title), False
-        except (GuardedCallFailed, RecursionError):
+            return _killable_parse().call(text, site, templates, title), False
+        except (KillableCallFailed, RecursionError):
             pass
     return strip_plain(text, site), True
 
 
 @cache
-def _guard() -> Guard:
-    guard = Guard("wikisum.crawl.wikipedia.reader:parse_plain", DEADLINE_SECONDS)
-    atexit.register(guard.close)
-    return guard
+def _killable_parse() -> KillableCall:
+    call = KillableCall("wikisum.crawl.wikipedia.reader:parse_plain", DEADLINE_SECONDS)
+    atexit.register(call.close)
+    return call
 
 
 def is_pathological(text: str) -> bool:

@@ -117,15 +117,15 @@ def score(
     ids: list[str] = []
     leads: list[bytes] = []
     parts: list[list[tuple[float, float]]] = []
-    told: dict[str, Any] = {}
+    origin: dict[str, Any] = {}
     seen: set[str] = set()
     line = ProgressLine(system.name, "summaries", system.row_count, to)
     for row in system.read():
         if row.id in seen:
             raise BadSummaries(f"{system.source}: {row.id} ({row.title}) occurs twice")
         if not seen:
-            told = {"model": row.model, "run": row.run, "settings": row.settings}
-        elif row.model != told["model"] or row.run != told["run"]:
+            origin = {"model": row.model, "run": row.run, "settings": row.settings}
+        elif row.model != origin["model"] or row.run != origin["run"]:
             raise BadSummaries(
                 f"{system.source}: {row.id} comes from another model or run than the rows before it"
             )
@@ -140,7 +140,7 @@ def score(
         line.draw(len(ids))
     line.say(f"{system.name:<9} {len(ids):,} summaries scored")
     array = np.array(parts, dtype=np.float64).reshape(len(ids), len(KEYS), 2)
-    return Scores(ids, array.transpose(0, 2, 1), leads, told)
+    return Scores(ids, array.transpose(0, 2, 1), leads, origin)
 
 
 def shared_ids(systems: Sequence[System], scores: Sequence[Scores]) -> list[str]:
@@ -152,8 +152,8 @@ def shared_ids(systems: Sequence[System], scores: Sequence[Scores]) -> list[str]
     if not shared:
         raise BadSummaries(f"no example is in all of {', '.join(s.source for s in systems)}")
     leads = dict(zip(scores[0].ids, scores[0].leads, strict=True))
-    for system, told in zip(systems[1:], scores[1:], strict=True):
-        for id_, lead in zip(told.ids, told.leads, strict=True):
+    for system, measured in zip(systems[1:], scores[1:], strict=True):
+        for id_, lead in zip(measured.ids, measured.leads, strict=True):
             if id_ in shared and lead != leads[id_]:
                 raise BadSummaries(
                     f"{system.source}: the lead of {id_} is not that of {systems[0].source}: "
@@ -167,8 +167,8 @@ def evaluate(
 ) -> tuple[Evaluation, list[System]]:
     """Every figure of the files' systems, and of the baselines where there is `data`.
 
-    All is counted over the examples that every system has; each system's `left_out` tells how many
-    more it has. Progress is told to `to`.
+    All is counted over the examples that every system has; a system's `left_out` is the number of
+    its other examples. Progress is written to `to`.
     Raises BadSummaries for wrong data, ValueError and FileNotFoundError for a wrong call.
     """
     if not paths and data is None:
@@ -183,16 +183,16 @@ def evaluate(
         for baseline in baseline_systems(
             settings.baselines, data, settings.split, ids, settings.max_paragraphs
         ):
-            told = score(baseline, settings, to)
-            if ids is not None and (missing := ids.difference(told.ids)):
+            measured = score(baseline, settings, to)
+            if ids is not None and (missing := ids.difference(measured.ids)):
                 raise BadSummaries(
                     f"{len(missing)} of {len(ids)} examples of {systems[0].source} are not in "
                     f"split {settings.split} of {data}, for example {min(missing)}"
                 )
             systems.append(baseline)
-            scores.append(told)
+            scores.append(measured)
     ids_N = shared_ids(systems, scores)
-    parts_NK2M = np.stack([_rows_of(told, ids_N) for told in scores], axis=1)
+    parts_NK2M = np.stack([_rows_of(measured, ids_N) for measured in scores], axis=1)
     names = [system.name for system in systems]
     described = [
         {
@@ -200,10 +200,10 @@ def evaluate(
             "source": system.source,
             "is_baseline": system.is_baseline,
             "examples": len(ids_N),
-            "left_out": len(told.ids) - len(ids_N),
-            **told.settings,
+            "left_out": len(measured.ids) - len(ids_N),
+            **measured.settings,
         }
-        for system, told in zip(systems, scores, strict=True)
+        for system, measured in zip(systems, scores, strict=True)
     ]
     pairs = list(combinations(range(len(names)), 2))
     if settings.mean:
@@ -213,8 +213,8 @@ def evaluate(
         names.append(name)
         described.append(_described_mean(name, paths, len(ids_N)))
     figures, differences = _compared(names, parts_NK2M, pairs, settings)
-    told_settings = {**asdict(settings), "data": data}
-    found = Evaluation(told_settings, described, ids_N, figures, differences, parts_NK2M)
+    all_settings = {**asdict(settings), "data": data}
+    found = Evaluation(all_settings, described, ids_N, figures, differences, parts_NK2M)
     return found, systems
 
 
@@ -256,8 +256,8 @@ def _compared(
         }
         for k, name in enumerate(names)
     }
-    for told in figures.values():
-        told[PERPLEXITY.key] = _exp(told["log_perplexity"])
+    for figure_by_metric in figures.values():
+        figure_by_metric[PERPLEXITY.key] = _exp(figure_by_metric["log_perplexity"])
     differences = []
     for i, j in pairs:
         p_M = randomisation_p(parts_NK2M[:, i], parts_NK2M[:, j], settings.samples, settings.seed)

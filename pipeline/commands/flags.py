@@ -97,23 +97,23 @@ def _plain_text(value: Any) -> str:
 
 def _argument(field: "dataclasses.Field[Any]", hint: Any) -> dict[str, Any]:
     """The keyword arguments of a field's flag that depend on its type."""
-    about = field.metadata
+    metadata = field.metadata
     plain = next(t for t in (get_args(hint) if isinstance(hint, types.UnionType) else [hint])
                  if t is not type(None))  # fmt: skip
     if plain is bool:
         return {"action": argparse.BooleanOptionalAction}
     several = getattr(plain, "__origin__", None) is tuple
-    if about.get("commas"):
+    if metadata.get("commas"):
         return {"type": _checked(field, names), "metavar": "NAME,..."}
     kind = str if several or plain not in _WORDS else plain
     found: dict[str, Any] = {"type": _checked(field, kind)}
-    if about.get("append"):
+    if metadata.get("append"):
         found["action"] = "append"
     elif several:
         found["nargs"] = "+"
-    if about.get("choices"):
-        return {**found, "choices": about["choices"]}
-    return {**found, "metavar": about.get("metavar") or _METAVARS[kind]}
+    if metadata.get("choices"):
+        return {**found, "choices": metadata["choices"]}
+    return {**found, "metavar": metadata.get("metavar") or _METAVARS[kind]}
 
 
 def _checked(field: "dataclasses.Field[Any]", kind: Any) -> Callable[[str], Any]:

@@ -12,17 +12,17 @@ def best_hits(
     captures: Numbers,
     pages: Numbers,
     hosts: Numbers,
-    most: int,
+    per_query: int,
     per_host: int,
 ) -> Numbers:
     """Return the places of the best hits: queries in order, for each the best first; all [N].
 
-    A query keeps its best `most` hits, each page once, at most `per_host` of a host. Hits of one
-    score stand in the order of `captures`; `pages` and `hosts` tell the equal ones apart. The
+    A query keeps its best `per_query` hits, each page once, at most `per_host` of a host. Hits of
+    one score stand in the order of `captures`; equal `pages` and `hosts` have equal numbers. The
     order of the hits does not matter, nor whether some went through this before.
     """
     order = np.lexsort((captures, -scores, queries))
-    for one_of, limit in ((pages, 1), (hosts, per_host), (None, most)):
+    for one_of, limit in ((pages, 1), (hosts, per_host), (None, per_query)):
         keys = (queries[order],) if one_of is None else (one_of[order], queries[order])
         order = order[_equals_before(keys) < limit]
     return order

@@ -114,8 +114,8 @@ class Searcher:
         self._index = index
         self._collection = statistics.collection
         self._idf = idf(statistics.term_holders, statistics.collection.page_count)
-        most = max(MIN_PHRASE_HOLDERS, MAX_PHRASE_SHARE * statistics.collection.page_count)
-        self._is_common = statistics.phrase_holders > most
+        max_holders = max(MIN_PHRASE_HOLDERS, MAX_PHRASE_SHARE * statistics.collection.page_count)
+        self._is_common = statistics.phrase_holders > max_holders
         self._weights = np.zeros(len(index.vocabulary))  # of the page at hand; zero between pages
         self._max_clone_score = max_clone_score
 

@@ -67,5 +67,5 @@ def reader_key(reader: GroupReader[Any, Any]) -> str:
     shards = {group.shard.path: group.shard for group in reader.groups}.values()
     sizes = [shard.filesystem.get_file_info(shard.path).size for shard in shards]
     groups = [[group.shard.path, group.number, group.rows] for group in reader.groups]
-    about = [groups, sizes, *reader.identity()]
-    return hashlib.sha256(json.dumps(about).encode()).hexdigest()
+    parts = [groups, sizes, *reader.identity()]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from wikisum.crawl.errors import BadArticle
-from wikisum.crawl.wikipedia.deadline import Guard, GuardedCallFailed
+from wikisum.crawl.wikipedia.deadline import KillableCall, KillableCallFailed
 
 
 def sleep_for(seconds: float) -> str:
@@ -25,8 +25,8 @@ def raise_bad_article() -> None:
 def guard():
     made = []
 
-    def make(name: str, seconds: float = 20) -> Guard:
-        made.append(Guard(f"tests.crawl.wikipedia.test_deadline:{name}", seconds))
+    def make(name: str, seconds: float = 20) -> KillableCall:
+        made.append(KillableCall(f"tests.crawl.wikipedia.test_deadline:{name}", seconds))
         return made[-1]
 
     yield make
@@ -42,11 +42,11 @@ def test_gives_back_results_and_errors(guard):
 
 def test_a_call_over_its_time_is_ended_and_the_next_one_works(guard):
     slow = guard("sleep_for", 3)
-    with pytest.raises(GuardedCallFailed, match="took over 3 s"):
+    with pytest.raises(KillableCallFailed, match="took over 3 s"):
         slow.call(60)
     assert slow.call(0) == "slept"
 
 
 def test_a_child_that_dies_is_told_of(guard):
-    with pytest.raises(GuardedCallFailed, match="died"):
+    with pytest.raises(KillableCallFailed, match="died"):
         guard("die").call()
