@@ -1,6 +1,7 @@
 """Files here and on any filesystem that Beam can open; nothing half-written has a final name."""
 
 import contextlib
+import errno
 import fcntl
 import glob
 import hashlib
@@ -140,6 +141,21 @@ def delete_folder(folder: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def sync_folder(folder: str) -> None:
+    """Wait until new, renamed and deleted names in a local folder would survive a power cut."""
+    folder = folder or "."
+    if is_remote(folder) or not os.path.isdir(folder):
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network filesystems refuse
+            raise
+    finally:
+        os.close(opened)
+
+
 def move(path: str, target: str) -> None:
     """Move a file, creating the target's folder; do nothing if the file does not exist."""
     if not exists(path):
@@ -276,10 +292,10 @@ class AtomicFile:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.closed = True
         try:
-            if kind is None and not is_remote(self.path):
-                self._file.flush()
-                os.fsync(self._file.fileno())  # or a power cut could leave an empty file
-            self._file.close()
+            with contextlib.closing(self._file):
+                if kind is None and not is_remote(self.path):
+                    self._file.flush()
+                    os.fsync(self._file.fileno())  # or a power cut could leave an empty file
         except OSError:
             delete(self._temporary)
             raise
@@ -290,6 +306,7 @@ class AtomicFile:
             FileSystems.rename([self._temporary], [self.path])
         else:
             os.replace(self._temporary, self.path)
+            sync_folder(os.path.dirname(self.path))
 
 
 def _create(path: str) -> BinaryIO:

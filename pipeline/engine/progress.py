@@ -92,8 +92,8 @@ def watched(stage: str, unit: str, total_work: float, to: TextIO | None) -> Iter
 def drawn(folder: str, stage: str, unit: str, total_work: float, to: TextIO) -> Iterator[None]:
     """Draw the progress of the block from the files of its tickers in a folder, emptied first."""
     os.makedirs(folder, exist_ok=True)
-    for entry in os.scandir(folder):
-        os.remove(entry.path)
+    for name in os.listdir(folder):
+        os.remove(os.path.join(folder, name))
 
     def line(seconds: float) -> str:
         items, work = _sums(folder)

@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -188,11 +189,15 @@ class Workspace:
     ) -> list[int]:
         """Delete what other settings left behind; return the parts that are still to do.
 
-        The dataset counts as unfinished from now on, unless the stage `is_beside` it.
+        The dataset counts as unfinished from now on, unless the stage `is_beside` it. Records are
+        gone for good, even after a power cut, before any file that they name changes: a file of
+        other settings may have the same size.
         """
         if not is_beside:
             files.delete(self.path(MANIFEST))
+            files.sync_folder(self.out)
         files.delete(self.work(f"{stage}.json"))
+        self._forget_other_parts(stage, key)
         parts = self.parts(stage, key)
         done = parts.load(part_count)
         keep = {self.path(f.path) for part in done.values() for f in part.files}
@@ -205,6 +210,15 @@ class Workspace:
             if parts.path(index) in recorded:
                 parts.forget(index)
         return pending
+
+    def _forget_other_parts(self, stage: str, key: str) -> None:
+        """Delete the records of this stage's parts under other fingerprints."""
+        of_stage = re.compile(rf"({re.escape(stage)}-[0-9a-f]{{16}})/part-\d+\.json")
+        records = (path.removeprefix(self.work("")) for path in files.list_tree(self.work()))
+        folders = {found[1] for record in records if (found := of_stage.fullmatch(record))}
+        for folder in folders - {f"{stage}-{key}"}:
+            files.delete_folder(self.work(folder))
+        files.sync_folder(self.work())
 
     def _delete_outputs(self, outputs: tuple[str, ...], keep: set[str]) -> None:
         for prefix in outputs:

@@ -1,10 +1,13 @@
 import json
+import os
+import random
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.pipeline.conftest import SETTINGS
+from tests.pipeline.conftest import SETTINGS, make_dataset
+from tests.power_cuts import Disk, PowerCut
 from wikisum.pipeline.build import finish, finished_stages, made_pages, with_language
 from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.errors import JobFailed
@@ -65,3 +68,24 @@ def test_live_pages_count_until_crawls_are_read_again(flow):
     assert [result.stage for result in made_pages(flow.job, wanted)] == ["scan"]
     assert flow.job.workspace.finished(LIVE_SCAN.name) is None
     assert flow.job.workspace.finished(LIVE.name) is not None
+
+
+def shards(out: Path) -> dict[str, bytes]:
+    paths = [p for p in out.rglob("*") if p.suffix in (".parquet", ".model", ".vocab")]
+    return {str(p.relative_to(out)): p.read_bytes() for p in paths}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(int(os.environ.get("WIKISUM_POWER_CUTS", "3"))))
+def test_after_a_power_cut_a_build_ends_in_the_same_bytes(flow, tmp_path, seed):
+    """WIKISUM_POWER_CUTS is the number of moments that are tried."""
+    chance = random.Random(seed)
+    folder = tmp_path / "again"
+    folder.mkdir()
+    disk = Disk(folder / "out")
+    cut_at = chance.randrange(1, 427)
+    with disk.watched(cut_at), pytest.raises((PowerCut, JobFailed)):
+        make_dataset(folder)
+    disk.lose(chance)
+    make_dataset(folder)
+    assert shards(folder / "out") == shards(Path(flow.job.workspace.out))
