@@ -21,6 +21,16 @@ def normalize_whitespace(text: str) -> str:
     return " ".join("".join(c for c in normalized if _is_kept(c)).split())
 
 
+def printable(text: str) -> str:
+    """Return text that is safe to show on a terminal: line breaks stay, control characters go.
+
+    Lone surrogates, which no terminal can encode, and direction marks are removed too.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c for c in text if c == "\n" or _is_kept(c))
+
+
 def replace_surrogates(text: str) -> str:
     """Replace lone surrogates by question marks; JSON may hold them, but UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode()

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from wikisum import __version__
+from wikisum.crawl.whitespace import printable
 from wikisum.pipeline.commands.command import BAD_CALL, FAILED, INTERRUPTED, Commands, Parser
 from wikisum.pipeline.commands.extras import missing_module
 from wikisum.pipeline.errors import JobFailed
+from wikisum.ranker.data.errors import BadFile
 
 DESCRIPTION = "Rebuild the WikiSum dataset from a Wikipedia dump and a web crawl, and train on it."
 EPILOG = """\
@@ -89,12 +91,15 @@ def _guarded(args: argparse.Namespace, beam_flags: list[str]) -> int:
         return int(args.run(args, beam_flags))
     except KeyboardInterrupt:
         message, code = "interrupted", INTERRUPTED
+    except BadFile as error:
+        message, code = str(error), FAILED
     except (ValueError, FileNotFoundError, FileExistsError, IsADirectoryError) as error:
         message, code = _in_words(error), BAD_CALL
     except (JobFailed, OSError) as error:
         message, code = _in_words(error), FAILED
     except ModuleNotFoundError as error:
         message, code = missing_module(error.name), FAILED
+    message = printable(message)  # it may quote a page or a file of another program
     first = message.strip().splitlines()[0] if message.strip() else "failed"
     sys.stderr.write(f"{args.prog}: {first}\n")
     return code

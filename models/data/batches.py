@@ -24,6 +24,7 @@ from wikisum.ranker.training.plan import Lengths
 from wikisum.ranker.training.reader import GroupReader
 
 _IDS = ("title_ids", "lead_ids", "paragraph_ids")
+_COUNTED = ("paragraphs.document",)  # shows how many paragraphs there are, at little cost
 _SECTIONS = "sections"
 
 
@@ -140,7 +141,8 @@ class SplitReader(GroupReader[_Group, Batch]):
         graphs = [] if graph == "none" else [f"{graph}_graph"]
         with_sections = [_SECTIONS] if self.source.target == ARTICLE else []
         texts = TEXT_COLUMNS if self.reads_text else _IDS
-        table = read_group(group, [*texts, *graphs, *with_sections])
+        size = None if self.reads_text else self.model.vocab_size
+        table = read_group(group, [*texts, *_COUNTED, *graphs, *with_sections], size)
         for name in table.column_names:
             if table[name].null_count:
                 command = "tokenize" if name in _IDS else "examples"
@@ -149,12 +151,6 @@ class SplitReader(GroupReader[_Group, Batch]):
                 )
         found = self._text_examples(table) if self.reads_text else _examples(table)
         examples = self._with_targets(found, table)
-        largest = max(int(part.ids.max(initial=0)) for part in examples[:3])
-        if largest >= self.model.vocab_size and not self.reads_text:
-            raise ValueError(
-                f"{group.shard} has the subword {largest:,}, but the vocabulary has only "
-                f"{self.model.vocab_size:,}"
-            )
         trimmed = self.spec.source.trim(examples, self.source)
         edges = [_graphs(table[name].chunk(0), self.source.max_paragraphs) for name in graphs]
         return _Group(trimmed, edges[0] if edges else None)

@@ -42,7 +42,7 @@ from wikisum.pipeline.records import Section
 from wikisum.ranker.data.ragged import Ints
 from wikisum.ranker.data.vocab import PAD
 from wikisum.ranker.rank import rank
-from wikisum.ranker.runs.checkpoints import device_of, load_vocab
+from wikisum.ranker.runs.checkpoints import check_weights, device_of, load_vocab
 
 
 class SummaryResult(NamedTuple):
@@ -123,6 +123,7 @@ def load_run(
     run = Path(run)
     chosen = choose(run, checkpoint)
     model = build(chosen.settings.model, run)
+    check_weights(run, model, chosen.weights)
     model.load_state_dict(chosen.weights)
     is_half = precision == "bf16" or (precision == "auto" and device.type == "cuda")
     model = model.to(device, torch.bfloat16 if is_half else torch.float32).eval()

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from wikisum.models.settings.run import RunSettings
 from wikisum.models.table import from_json, to_json
+from wikisum.ranker.data.errors import BadFile
 from wikisum.ranker.runs.checkpoints import (
     create_run,
     has_checkpoint,
@@ -114,7 +115,11 @@ def choose(run: Path, checkpoint: str) -> ChosenWeights:
             has = ", ".join(map(str, there))
             raise ValueError(f"--checkpoint {checkpoint}: {run} has weights of steps {has}")
     states = [load_checkpoint(best_path(run, step), KIND, cpu) for step in steps]
-    weights = averaged([state["model"] for state in states])
+    try:
+        weights = averaged([state["model"] for state in states])
+    except (KeyError, AttributeError, RuntimeError) as error:
+        cause = str(error).partition("\n")[0]
+        raise BadFile(f"the weights in {run / BEST_FOLDER} are not one model's: {cause}") from error
     name = ", ".join(map(str, steps))
     return _chosen(f"step {name}", states[0]["settings"], weights)
 
@@ -136,8 +141,14 @@ def _chosen(name: str, settings: dict[str, Any], weights: Weights) -> ChosenWeig
     digest = hashlib.sha256()
     for key in sorted(weights):
         digest.update(key.encode())
+        if not isinstance(weights[key], Tensor):
+            raise BadFile(f"the weight {key} of {name} is not a tensor")
         digest.update(weights[key].contiguous().numpy().tobytes())
-    return ChosenWeights(name, from_json(settings), weights, digest.hexdigest()[:16])
+    try:
+        plain = from_json(settings)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise BadFile(f"the settings of {name} are not a summarizer's: {error}") from error
+    return ChosenWeights(name, plain, weights, digest.hexdigest()[:16])
 
 
 def prepare_run(run: Path, settings: RunSettings, vocab: bytes, data: str) -> None:

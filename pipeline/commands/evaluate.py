@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from wikisum.crawl.whitespace import printable
 from wikisum.pipeline.commands.command import DONE, Commands
 from wikisum.pipeline.commands.flags import add_settings, settings_of
 from wikisum.pipeline.commands.ranker import add_evaluate_ranking_flags, evaluate_ranking
@@ -47,7 +48,7 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
             write_evaluation(args.out, evaluation, systems)
     except BadSummaries as error:
         raise JobFailed(str(error)) from error
-    print(text_table(evaluation), end="")
+    print(printable(text_table(evaluation)), end="")
     if args.out is not None:
         print(f"next: open {args.out}/index.html or read {args.out}/evaluation.md")
     return DONE

@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from wikisum.crawl.whitespace import printable
 from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.commands import settings as flags
 from wikisum.pipeline.commands.command import DONE, FAILED, Commands
@@ -172,7 +173,7 @@ def validate(args: argparse.Namespace) -> int:
     for fault in faults_of(folder, sys.stderr):
         if sys.stderr.isatty():
             sys.stderr.write("\r\x1b[K")  # the progress line may stand there
-        print(fault, flush=True)
+        print(printable(fault), flush=True)
         count += 1
     found = f"{count:,} fault{'s' if count > 1 else ''} found" if count else "no faults found"
     print(f"{folder}: {found}")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from wikisum.crawl.whitespace import printable
 from wikisum.pipeline.commands.command import DONE
 from wikisum.pipeline.commands.flags import add_settings, count, settings_of
 from wikisum.pipeline.commands.ranker import SPLITS, add_device_flag
@@ -178,7 +179,7 @@ def _own(args: argparse.Namespace, loaded: "Summarizer") -> int:
         raise JobFailed(str(error)) from error
     decoding = settings_of(args, loaded.settings.decoding)
     row = own_summary(loaded, example, source, decoding, edges, _headings(args.headings))
-    print(row.text())
+    print(printable(row.text()))
     if args.out is not None:
         write_summaries(args.out, "own", [1], lambda _: iter([row]))
     return DONE

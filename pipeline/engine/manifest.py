@@ -7,11 +7,15 @@ from collections.abc import Iterable
 from importlib import metadata
 from typing import Any
 
+import msgspec
+
 from wikisum import __version__
+from wikisum.crawl.whitespace import printable
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.shards import ShardFile
 from wikisum.pipeline.engine.workspace import MANIFEST, WORK, StageResult, Workspace
 from wikisum.pipeline.records import FORMAT_VERSION
+from wikisum.ranker.data.errors import BadFile
 
 LIBRARIES = (
     "apache-beam",
@@ -101,9 +105,41 @@ def _write(workspace: Workspace, manifest: dict[str, Any]) -> None:
 
 
 def read_manifest(workspace: Workspace) -> dict[str, Any]:
-    """The manifest. Raises FileNotFoundError if the build is not finished."""
+    """The manifest.
+
+    Raises FileNotFoundError if the build is not finished, BadFile if the file is no manifest.
+    """
     path = workspace.path(MANIFEST)
     if not files.exists(path):
         raise FileNotFoundError(f"no {MANIFEST} in {workspace.out}: the build is not finished")
-    plain: dict[str, Any] = json.loads(files.read_bytes(path))
+    data = files.read_bytes(path)
+    _check(path, data)
+    plain: dict[str, Any] = json.loads(data)
     return plain
+
+
+class _Entry(msgspec.Struct):
+    """What a manifest says of a file."""
+
+    rows: int
+    bytes: int
+    sha256: str
+
+
+class _Manifest(msgspec.Struct):
+    """The fields of a manifest that are read."""
+
+    settings: dict[str, dict[str, Any]]
+    counts: dict[str, dict[str, int]]
+    files: dict[str, _Entry]
+    others: list[str]
+
+
+def _check(path: str, data: bytes) -> None:
+    try:
+        found = msgspec.json.decode(data, type=_Manifest)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadFile(f"{path} is not the manifest of a dataset: {error}") from error
+    for name in (*found.files, *found.others):
+        if name.startswith(("/", "\\")) or ".." in name.split("/") or "://" in name:
+            raise BadFile(f"{path} names a file outside of its folder: {printable(name)}")

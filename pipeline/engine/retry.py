@@ -6,9 +6,12 @@ the stage copies everything but these failures.
 """
 
 import json
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.stage import StageRun
@@ -16,6 +19,13 @@ from wikisum.pipeline.engine.workspace import Workspace
 
 FOLDER = "previous"
 _NOTE = "note.json"
+
+
+class _Note(msgspec.Struct):
+    """What is kept in the folder: the results under these settings, but for these reasons."""
+
+    settings: dict[str, Any]
+    reasons: list[str]
 
 
 @dataclass(frozen=True)
@@ -85,8 +95,13 @@ def _read_note(path: str, settings: dict[str, Any]) -> frozenset[str] | None:
     """The reasons to redo, or None if nothing of a run with these settings is kept."""
     if not files.exists(path):
         return None
-    note = json.loads(files.read_bytes(path))
-    return frozenset(note["reasons"]) if _equal(note["settings"], settings) else None
+    data = files.read_bytes(path)
+    try:
+        note = msgspec.json.decode(data, type=_Note)
+    except (msgspec.DecodeError, RecursionError):  # a kill cannot spoil it, but a disk can
+        sys.stderr.write(f"{path} is unreadable; what it kept is requested again\n")
+        return None
+    return frozenset(note.reasons) if _equal(note.settings, settings) else None
 
 
 def _equal(one: dict[str, Any], other: dict[str, Any]) -> bool:

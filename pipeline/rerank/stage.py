@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.job import Job
-from wikisum.pipeline.engine.manifest import write_derived_manifest
+from wikisum.pipeline.engine.manifest import read_manifest, write_derived_manifest
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.run import run_parts, run_stage
 from wikisum.pipeline.engine.shards import ShardFile, read_rows, row_count
@@ -156,7 +156,10 @@ def _finish(workspace: Workspace, source: Source, result: StageResult) -> dict[s
         card = workspace.path(CARD)
         files.write_bytes(card, files.read_bytes(card) + _card_section(result).encode())
     manifest_path = files.join(source.folder, MANIFEST)
-    old = files.read_bytes(manifest_path) if files.exists(manifest_path) else b"{}"
+    old = b"{}"
+    if files.exists(manifest_path):
+        read_manifest(Workspace(source.folder))  # raises BadFile if it is no manifest
+        old = files.read_bytes(manifest_path)
     return write_derived_manifest(workspace, old, result, vocab, others)
 
 

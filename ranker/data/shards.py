@@ -9,6 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from wikisum.ranker.data.check import table_fault
+from wikisum.ranker.data.errors import BadFile
+
 _WRAPPERS = frozenset({"list", "element", "item", "array"})  # Parquet's own names inside a list
 
 
@@ -95,10 +98,11 @@ def row_groups(shards: Sequence[Shard]) -> list[RowGroup]:
     return groups
 
 
-def read_group(group: RowGroup, columns: Sequence[str]) -> pa.Table:
+def read_group(group: RowGroup, columns: Sequence[str], vocab_size: int | None = None) -> pa.Table:
     """These columns of a row group; a dot goes into a struct (`paragraphs.rouge2_recall`).
 
-    Raises ValueError naming the shard for a column that it does not have, OSError for data that
+    Raises ValueError naming the shard for a column that it does not have, BadFile naming shard and
+    row for values that no example has, such as ids from `vocab_size` on, and OSError for data that
     cannot be read.
     """
     with open_shard(group.shard) as file:
@@ -110,9 +114,14 @@ def read_group(group: RowGroup, columns: Sequence[str]) -> pa.Table:
                 raise ValueError(f"{group.shard} has no column {column}")
             leaves += found
         try:
-            return file.read_row_group(group.number, columns=leaves).combine_chunks()
+            table = file.read_row_group(group.number, columns=leaves).combine_chunks()
         except (pa.ArrowException, OSError) as error:
             raise OSError(f"{group.shard}: row group {group.number}: {error}") from error
+        before = sum(file.metadata.row_group(i).num_rows for i in range(group.number))
+    if fault := table_fault(table, vocab_size):
+        row = "" if fault.row is None else f" row {before + fault.row}:"
+        raise BadFile(f"{group.shard}:{row} {fault.text}")
+    return table
 
 
 def _is_in(path: str, column: str) -> bool:

@@ -75,9 +75,11 @@ class ParagraphReader(GroupReader[Pool, ParagraphBatch]):
     Raises ValueError naming the shard if it has no subword ids, or another schema.
     """
 
-    def __init__(self, groups: Sequence[RowGroup], limits: TokenLimits) -> None:
+    def __init__(
+        self, groups: Sequence[RowGroup], limits: TokenLimits, vocab_size: int | None = None
+    ) -> None:
         super().__init__(groups)
-        self._limits = limits
+        self._limits, self._vocab_size = limits, vocab_size
 
     def identity(self) -> list[Any]:
         """Return plain values that decide the lengths of the paragraphs, besides the shards."""
@@ -85,7 +87,7 @@ class ParagraphReader(GroupReader[Pool, ParagraphBatch]):
 
     def read(self, group: RowGroup) -> Pool:
         """Return a row group's titles, paragraphs and labels, cut to what the limits allow."""
-        return read_pool([group], self._limits)
+        return read_pool([group], self._limits, self._vocab_size)
 
     def lengths_of(self, number: int) -> Lengths:
         """Return the lengths of the paragraphs of a row group; their targets are single labels."""
@@ -102,12 +104,15 @@ class ParagraphReader(GroupReader[Pool, ParagraphBatch]):
         return collate(_joined(parts), np.arange(len(numbers)))
 
 
-def read_pool(groups: Sequence[RowGroup], limits: TokenLimits) -> Pool:
+def read_pool(
+    groups: Sequence[RowGroup], limits: TokenLimits, vocab_size: int | None = None
+) -> Pool:
     """Return the titles, paragraphs and labels of some row groups, cut to what `limits` allows.
 
-    Raises ValueError naming the shard if it has no subword ids, or another schema.
+    Raises ValueError naming the shard if it has no subword ids, another schema, or ids from
+    `vocab_size` on.
     """
-    pool = _joined([_read_group(group) for group in groups])
+    pool = _joined([_read_group(group, vocab_size) for group in groups])
     return pool._replace(
         titles=cut(pool.titles, limits.title), paragraphs=cut(pool.paragraphs, limits.paragraph)
     )
@@ -132,16 +137,15 @@ def _select(pool: Pool, rows: Ints) -> Pool:
     return Pool(titles, paragraphs, article, pool.labels[rows])
 
 
-def _read_group(group: RowGroup) -> Pool:
-    table = read_group(group, ["title_ids", "paragraph_ids", "paragraphs.rouge2_recall"])
+def _read_group(group: RowGroup, vocab_size: int | None) -> Pool:
+    columns = ["title_ids", "paragraph_ids", "paragraphs.rouge2_recall"]
+    table = read_group(group, columns, vocab_size)
     titles, paragraphs, scored = (
         _whole(table.column(name)) for name in ("title_ids", "paragraph_ids", "paragraphs")
     )
     if titles.null_count or paragraphs.null_count:
         raise ValueError(f"{group.shard} has no subword ids: run `wikisum tokenize` first")
     counts = np.asarray(paragraphs.value_lengths(), dtype=np.int64)
-    if not np.array_equal(counts, np.asarray(scored.value_lengths())):
-        raise ValueError(f"{group.shard}: paragraph_ids and paragraphs differ in number")
     article = np.repeat(np.arange(len(counts)), counts)
     labels = np.asarray(scored.flatten().field("rouge2_recall"), dtype=np.float32)
     return Pool(from_arrow(titles), from_arrow(paragraphs.flatten()), article, labels)

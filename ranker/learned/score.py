@@ -8,11 +8,17 @@ import numpy as np
 import sentencepiece
 import torch
 
+from wikisum.ranker.data.errors import BadFile
 from wikisum.ranker.data.ragged import cut, length_batches, ragged
 from wikisum.ranker.learned.batches import Floats, Pool, collate
 from wikisum.ranker.learned.lstm import Ranker
 from wikisum.ranker.learned.settings import RankerSettings, TokenLimits
-from wikisum.ranker.runs.checkpoints import device_of, load_checkpoint, load_vocab
+from wikisum.ranker.runs.checkpoints import (
+    check_weights,
+    device_of,
+    load_checkpoint,
+    load_vocab,
+)
 from wikisum.ranker.runs.files import BEST, VOCAB
 
 KIND = "ranker"
@@ -67,12 +73,16 @@ class Scorer:
         if threads is not None:
             torch.set_num_threads(threads)
         state = load_checkpoint(run / BEST, KIND, place)
-        model = Ranker(RankerSettings(**state["settings"]["model"]))
+        try:
+            settings, fit = RankerSettings(**state["settings"]["model"]), state["settings"]["fit"]
+            lengths = TokenLimits(
+                fit["max_title_tokens"], fit["max_paragraph_tokens"], fit["batch_tokens"]
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadFile(f"{run / BEST}: its settings are not a ranker's: {error}") from error
+        model = Ranker(settings)
+        check_weights(run / BEST, model, state["model"])
         model.load_state_dict(state["model"])
-        fit = state["settings"]["fit"]
-        lengths = TokenLimits(
-            fit["max_title_tokens"], fit["max_paragraph_tokens"], fit["batch_tokens"]
-        )
         return cls(model, load_vocab(run / VOCAB), lengths, place)
 
     def score_articles(self, articles: Sequence[Article]) -> list[list[float]]:

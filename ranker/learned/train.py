@@ -103,8 +103,8 @@ def train(
     check_vocab(out, vocab, data)
     model = replace(model, vocab_size=load_model(vocab, f"the vocabulary of {data}").vocab_size())
     checked = some_groups(_groups(data, "validation"), fit.validation_articles)
-    reader = ParagraphReader(groups, fit.lengths)
-    validation = Validation(checked, fit.lengths)
+    reader = ParagraphReader(groups, fit.lengths, model.vocab_size)
+    validation = Validation(checked, fit.lengths, model.vocab_size)
     trainer = RankerTrainer(out, model, fit, reader, validation, processes)
     if not len(trainer.lengths(to).source):
         raise ValueError(f"the train shards in {data} hold no paragraph")

@@ -30,8 +30,10 @@ class Validation:
     Raises ValueError if they have no paragraphs.
     """
 
-    def __init__(self, groups: Sequence[RowGroup], lengths: TokenLimits) -> None:
-        self._pool = read_pool(groups, lengths)
+    def __init__(
+        self, groups: Sequence[RowGroup], lengths: TokenLimits, vocab_size: int | None = None
+    ) -> None:
+        self._pool = read_pool(groups, lengths, vocab_size)
         self._batch_tokens = lengths.batch
         articles = list(read_articles(groups))
         self._leads = [rouge_tokens(article.lead) for article in articles]

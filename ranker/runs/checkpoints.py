@@ -7,14 +7,15 @@ metadata, everything else. Nothing is unpickled.
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import sentencepiece
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from torch import Tensor
+from torch import Tensor, nn
 
+from wikisum.ranker.data.errors import BadFile
 from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.runs.atomic import atomic_write, write_json
 from wikisum.ranker.runs.files import LAST, SETTINGS, VOCAB
@@ -41,8 +42,9 @@ def save_checkpoint(path: Path, kind: str, state: dict[str, Any]) -> None:
 def load_checkpoint(path: Path, kind: str, device: torch.device) -> dict[str, Any]:
     """Return what `save_checkpoint` wrote.
 
-    Raises FileNotFoundError if the file does not exist, ValueError if it is damaged or belongs to
-    a run of another kind or of a version that still wrote pickled files.
+    Raises FileNotFoundError if the file does not exist, BadFile if it is damaged or lacks settings
+    or weights, ValueError if it belongs to a run of another kind or of a version that still wrote
+    pickled files.
     """
     if not path.is_file():
         check_not_old(path)
@@ -52,12 +54,39 @@ def load_checkpoint(path: Path, kind: str, device: torch.device) -> dict[str, An
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
-        raise ValueError(f"{path} is not a checkpoint: {error}") from error
+        raise BadFile(f"{path} is not a checkpoint: {error}") from error
     if metadata.get("kind") != kind:
         found = metadata.get("kind", "different program")
         raise ValueError(f"{path} is a checkpoint of a {found}, not of a {kind}")
-    state: dict[str, Any] = _with_tensors(json.loads(metadata["values"]), tensors)
-    return state
+    try:
+        state = _with_tensors(json.loads(metadata["values"]), tensors)
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise BadFile(f"{path} is not a checkpoint: its values are damaged: {error}") from error
+    for name in ("settings", "model"):
+        if not isinstance(state, dict) or not isinstance(state.get(name), dict):
+            raise BadFile(f"{path} is not a checkpoint: it has no {name}")
+    return cast(dict[str, Any], state)
+
+
+def check_weights(path: Path, model: nn.Module, weights: Mapping[str, Any]) -> None:
+    """Raise BadFile naming a tensor of `path` that the model lacks or needs, or of wrong values."""
+    needed = model.state_dict()
+    for name in [*needed, *(name for name in weights if name not in needed)]:
+        fault = _weight_fault(needed.get(name), weights.get(name))
+        if fault is not None:
+            raise BadFile(f"{path}: the weight {name} {fault}")
+
+
+def _weight_fault(needed: Tensor | None, found: Any) -> str | None:
+    if needed is None:
+        return "is of another model"
+    if not isinstance(found, Tensor):
+        return "is missing"
+    if found.shape != needed.shape:
+        return f"has the shape {list(found.shape)}, not {list(needed.shape)}"
+    if not bool(torch.isfinite(found).all()):
+        return "holds NaN or infinite values"
+    return None
 
 
 def check_not_old(path: Path) -> None:

@@ -18,7 +18,13 @@ from torch import Tensor, nn
 from torch.distributed.fsdp import FSDPModule
 from torch.nn.parallel import DistributedDataParallel
 
-from wikisum.ranker.runs.checkpoints import has_checkpoint, load_checkpoint, save_checkpoint
+from wikisum.ranker.data.errors import BadFile
+from wikisum.ranker.runs.checkpoints import (
+    check_weights,
+    has_checkpoint,
+    load_checkpoint,
+    save_checkpoint,
+)
 from wikisum.ranker.runs.files import LAST
 from wikisum.ranker.runs.seeds import batch_seed
 from wikisum.ranker.runs.training_log import read_log
@@ -321,10 +327,14 @@ class TrainingLoop(Generic[B]):
                 f"{self.run} holds converted weights: train in another --out with "
                 f"--init-from {self.run}"
             )
+        check_weights(self.run / LAST, self.model, state["model"])
         load_weights(self.model, state["model"])
-        load_optimizer(self.optimizer, state["optimizer"])
-        self.step, self.cursor = state["step"], Cursor(*state["cursor"])
-        self._pending, self._plan = state["pending"], state["plan"]
+        try:
+            load_optimizer(self.optimizer, state["optimizer"])
+            self.step, self.cursor = state["step"], Cursor(*state["cursor"])
+            self._pending, self._plan = state["pending"], state["plan"]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BadFile(f"{self.run / LAST} cannot be resumed: {error}") from error
 
     def _check_same(self, before: Mapping[str, Settings]) -> None:
         """Raise ValueError naming a setting that differs from the run's and must not."""

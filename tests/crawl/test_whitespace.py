@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikisum.crawl.whitespace import normalize_whitespace
+from wikisum.crawl.whitespace import normalize_whitespace, printable
 
 
 def test_white_space_is_one_space():
@@ -19,3 +19,9 @@ def test_folding_twice_changes_nothing(text):
     assert normalize_whitespace(folded) == folded
     assert folded == " ".join(folded.split())
     folded.encode("utf-8")
+
+
+def test_text_for_a_terminal_has_no_control_characters():
+    assert printable("two\nlines") == "two\nlines"
+    assert printable("a\x1b[31mred\x07\r \x9b2J\ud800b\u202ec") == "a[31mred 2Jbc"
+    assert printable("\u0646\u200c\u0645") == "\u0646\u200c\u0645"

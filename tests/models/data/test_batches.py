@@ -62,7 +62,8 @@ def test_graphs_come_with_the_paragraphs_that_were_kept(count, tokens, size, top
     def change(rows):
         for number, graph in enumerate([bare, edges, edges]):
             rows[number]["similarity_graph"] = graph
-            rows[number]["paragraph_ids"] = rows[number]["paragraph_ids"][:4]
+            for name in ("paragraphs", "paragraph_ids"):
+                rows[number][name] = rows[number][name][:4]
             rows[number]["title_ids"] = []
 
     edited(topics, tmp_path, change)
@@ -110,8 +111,9 @@ def edited(topics, folder, change):
 
 def test_examples_of_little_or_nothing_are_read(topics, tmp_path):
     def change(rows):
-        rows[0] |= {"title_ids": [], "paragraph_ids": [], "lead_ids": []}
+        rows[0] |= {"title_ids": [], "paragraphs": [], "paragraph_ids": [], "lead_ids": []}
         rows[1]["paragraph_ids"] = [[], [], [7], []]
+        rows[1]["paragraphs"] = rows[1]["paragraphs"][:4]
         rows[7] |= {"title_ids": [8] * 500, "lead_ids": [9] * 500}
 
     reader = edited(topics, tmp_path, change)
@@ -131,7 +133,7 @@ def test_ids_of_another_vocabulary_name_the_shard(topics, tmp_path):
         rows[3]["lead_ids"][0] = HT.vocab_size
 
     reader = edited(topics, tmp_path, change)
-    with pytest.raises(ValueError, match=r"train-00000.*32,000"):
+    with pytest.raises(ValueError, match=r"train-00000.*: row 3: lead_ids holds the id 32,000"):
         reader.batch(np.array([0]))
 
 

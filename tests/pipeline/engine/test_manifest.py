@@ -4,6 +4,7 @@ import json
 import pytest
 
 from wikisum import __version__
+from wikisum.pipeline.cli import main
 from wikisum.pipeline.engine.manifest import (
     read_manifest,
     versions,
@@ -12,6 +13,7 @@ from wikisum.pipeline.engine.manifest import (
 )
 from wikisum.pipeline.engine.shards import ShardFile
 from wikisum.pipeline.engine.workspace import StageResult, Workspace
+from wikisum.ranker.data.errors import BadFile
 
 
 def stage(name: str, *paths: str, costs: dict | None = None, **extra: object) -> StageResult:
@@ -69,3 +71,30 @@ def test_versions_are_those_of_what_is_installed():
     assert found["wikisum"] == __version__
     assert "pyarrow" in found
     assert json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        (b"", "is not the manifest of a dataset"),
+        (b"{}", "missing required field `settings`"),
+        (b"[]", "Expected `object`, got `array`"),
+        (b"[" * 100_000, "is not the manifest of a dataset"),
+        (b'{"settings": {}, "counts": {}, "files": {"a": 1}, "others": []}', r"files\[\.\.\.\]"),
+        (b'{"settings": {}, "counts": {}, "files": {}, "others": ["../x"]}', "outside .*: ../x"),
+        (b'{"settings": {}, "counts": {}, "files": {}, "others": ["/x"]}', "outside .*: /x"),
+        (b'{"settings": {}, "counts": {}, "files": {}, "others": ["\\ud800"]}', "is not the mani"),
+    ],
+)
+def test_a_file_that_is_no_manifest_is_named(tmp_path, data, fault):
+    (tmp_path / "manifest.json").write_bytes(data)
+    with pytest.raises(BadFile, match=rf"manifest\.json.*{fault}"):
+        read_manifest(Workspace(str(tmp_path)))
+
+
+@pytest.mark.parametrize("data", [b"{}", b"[]", b"[" * 100_000])
+def test_the_command_names_it_in_one_line(tmp_path, data, capsys):
+    (tmp_path / "manifest.json").write_bytes(data)
+    assert main(["validate", str(tmp_path)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "manifest.json is not the manifest of a dataset" in line

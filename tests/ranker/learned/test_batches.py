@@ -99,7 +99,7 @@ def test_shards_without_ids_or_paragraphs_are_told(tmp_path):
     with pytest.raises(ValueError, match=r"train-0\.parquet has no subword ids"):
         read_pool(groups_of(tmp_path, bare), WIDE)
     short = [{**r, "paragraph_ids": [[1]] * 9} for r in ROWS]
-    with pytest.raises(ValueError, match="differ in number"):
+    with pytest.raises(ValueError, match=r"row 0: has \d paragraphs, but ids of 9"):
         read_pool(groups_of(tmp_path, short), WIDE)
     with pytest.raises(ValueError, match=r"no column paragraphs\.rouge2_recall"):
         read_pool(groups_of(tmp_path, change=lambda t: t.drop(["paragraphs"])), WIDE)

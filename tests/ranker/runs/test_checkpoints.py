@@ -1,10 +1,13 @@
+import math
 import resource
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
+from wikisum.ranker.data.errors import BadFile
 from wikisum.ranker.runs.checkpoints import (
+    check_weights,
     device_of,
     has_checkpoint,
     load_checkpoint,
@@ -26,7 +29,7 @@ def test_a_checkpoint_comes_back_as_it_was(tmp_path):
 
 
 def test_a_run_of_another_kind_is_refused(tmp_path):
-    save_checkpoint(tmp_path / "best.safetensors", "summarizer", {"step": 1})
+    save_checkpoint(tmp_path / "best.safetensors", "summarizer", {"settings": {}, "model": {}})
     with pytest.raises(ValueError, match="is a checkpoint of a summarizer, not of a rank"):
         load_checkpoint(tmp_path / "best.safetensors", "ranker", CPU)
     save_file({"w": torch.zeros(2)}, tmp_path / "other.safetensors")
@@ -49,6 +52,7 @@ def test_an_optimizer_and_tied_weights_come_back(tmp_path):
     model(torch.ones(3)).sum().backward()
     optimizer.step()
     state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "sums": [0.1, 2]}
+    state["settings"] = {}
     save_checkpoint(tmp_path / "last.safetensors", "ranker", state)
     found = load_checkpoint(tmp_path / "last.safetensors", "ranker", CPU)
     assert found["sums"] == [0.1, 2]
@@ -69,10 +73,11 @@ def _small_disk():
 
 @pytest.mark.usefixtures("_small_disk")
 def test_a_full_disk_is_told_and_leaves_what_was_there(tmp_path):
-    save_checkpoint(tmp_path / "last.safetensors", "ranker", {"step": 1})
+    state = {"step": 1, "settings": {}, "model": {}}
+    save_checkpoint(tmp_path / "last.safetensors", "ranker", state)
     with pytest.raises(OSError, match=r"last\.safetensors could not be written"):
         save_checkpoint(tmp_path / "last.safetensors", "ranker", {"w": torch.zeros(100_000)})
-    assert load_checkpoint(tmp_path / "last.safetensors", "ranker", CPU) == {"step": 1}
+    assert load_checkpoint(tmp_path / "last.safetensors", "ranker", CPU) == state
     assert [p.name for p in tmp_path.iterdir()] == ["last.safetensors"]
 
 
@@ -103,3 +108,40 @@ def test_devices_have_names():
         assert device_of("auto") == CPU
         with pytest.raises(ValueError, match="CUDA is not available"):
             device_of("cuda")
+
+
+@pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        ("{}", "it has no settings"),
+        ("[]", "it has no settings"),
+        ('{"settings": {}}', "it has no model"),
+        ('{"settings": {}, "model": 3}', "it has no model"),
+        ("{", "its values are damaged"),
+        ("[" * 100_000, "its values are damaged"),
+        ('{"settings": {}, "model": {"w": {"__tensor__": "gone"}}}', "its values are damaged"),
+        ('{"settings": {"__items__": 3}, "model": {}}', "its values are damaged"),
+    ],
+)
+def test_a_checkpoint_without_its_parts_is_named(tmp_path, values, fault):
+    path = tmp_path / "last.safetensors"
+    save_file({"w": torch.zeros(2)}, path, {"kind": "ranker", "values": values})
+    with pytest.raises(BadFile, match=rf"last\.safetensors is not a checkpoint: {fault}"):
+        load_checkpoint(path, "ranker", CPU)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"weight": torch.zeros(2, 3)}, r"weight has the shape \[2, 3\], not \[2, 2\]"),
+        ({"bias": torch.tensor([0.0, math.nan])}, "bias holds NaN or infinite values"),
+        ({"bias": "text"}, "bias is missing"),
+        ({"bias": None}, "bias is missing"),
+        ({"other": torch.zeros(1)}, "other is of another model"),
+    ],
+)
+def test_weights_that_do_not_fit_are_named(tmp_path, change, fault):
+    model = torch.nn.Linear(2, 2)
+    check_weights(tmp_path, model, model.state_dict())
+    with pytest.raises(BadFile, match=f"the weight {fault}"):
+        check_weights(tmp_path, model, {**model.state_dict(), **change})
