@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -93,15 +93,29 @@ def _split(args: argparse.Namespace, loaded: "Summarizer", out: Path) -> None:
     job = SummaryJob(reader, decoding, batch_tokens, headings)
     group_rows = [group.rows for group in reader.groups]
 
+    texts: list[str] = []
+
     def rows_from(group: int) -> Iterator["Summary"]:
         done = sum(group_rows[:group])
         line = ProgressLine("summarize", "summaries", len(reader), sys.stderr, done)
         for number, row in enumerate(split_rows(loaded, job, group), done + 1):
+            texts.append(row.summary)
             yield row
             line.draw(number)
 
     count = write_summaries(out, job_key(loaded, job), group_rows, rows_from)
     print(f"{out}: {count:,} summaries ({loaded.chosen.name})")
+    sys.stderr.write(_repetition_warning(texts))
+
+
+def _repetition_warning(texts: Sequence[str]) -> str:
+    """Return a warning if there are several summaries and all have the same text."""
+    if len(texts) < 2 or len(set(texts)) > 1:
+        return ""
+    return (
+        f"warning: all {len(texts):,} summaries are the same text: the model does not use its "
+        "source. Train it for more --steps, or on more examples\n"
+    )
 
 
 def score(args: argparse.Namespace) -> int:
