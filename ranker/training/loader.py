@@ -6,38 +6,24 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from itertools import islice
 from multiprocessing import resource_tracker
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch.utils.data import DataLoader
 
 from wikisum.ranker.data.ragged import Ints
 from wikisum.ranker.training.flat_batch import FlatBatch, TrainingBatch, flatten_batch
+from wikisum.ranker.training.reader import GroupReader
+from wikisum.ranker.training.updates import Update
 
 BATCHES_AHEAD = 4  # per worker
-B = TypeVar("B", bound=TrainingBatch, covariant=True)
-
-
-class Planned(Protocol):
-    """An update: some batches, each with a number and its examples."""
-
-    @property
-    def batches(self) -> list[tuple[int, Ints]]: ...
-
-
-class BatchReader(Protocol[B]):
-    """What makes the batch of some examples."""
-
-    def batch(self, numbers: Ints) -> B: ...
-
-
-P = TypeVar("P", bound=Planned)
+B = TypeVar("B", bound=TrainingBatch)
 
 
 class Loader(Generic[B]):
     """Loads the batches of this process; its workers keep only what they have read."""
 
-    def __init__(self, reader: BatchReader[B], workers: int, device: torch.device) -> None:
+    def __init__(self, reader: GroupReader[Any, B], workers: int, device: torch.device) -> None:
         self._reader, self._workers, self._pin = reader, workers, device.type == "cuda"
 
     def __getitem__(self, examples: Ints) -> B | FlatBatch | Exception:
@@ -72,9 +58,11 @@ class Loader(Generic[B]):
             if self._workers:
                 batches._shutdown_workers()  # type: ignore[attr-defined]
 
-    def load_updates(self, planned: Iterator[P]) -> Generator[tuple[P, list[B]], None, None]:
+    def load_updates(
+        self, planned: Iterator[Update]
+    ) -> Generator[tuple[Update, list[B]], None, None]:
         """Yield each update with its batches, which are loaded ahead across updates."""
-        ahead: deque[P] = deque()  # updates whose batches have been asked for
+        ahead: deque[Update] = deque()  # updates whose batches have been asked for
 
         def wanted() -> Iterator[Ints]:
             for update in planned:
