@@ -61,7 +61,7 @@ _DECODER_LAYER = {
 
 
 class BadCheckpoint(Exception):
-    """A file is not a checkpoint that can be converted; the message is one line."""
+    """A file is not a checkpoint that can be converted; the message says why, without its name."""
 
 
 class Checkpoint(NamedTuple):
@@ -80,13 +80,13 @@ def convert(path: Path, vocab: bytes, vocab_name: str, out: Path, data: str | No
     """
     checkpoint = read_checkpoint(path)
     model, order = reordered(vocab, vocab_name, SPECIAL)
-    settings = run_settings(checkpoint, path)
+    settings = run_settings(checkpoint)
     if settings.model.vocab_size != len(order):
         raise ValueError(
             f"{vocab_name} has {len(order):,} subwords, but {path} has "
             f"{settings.model.vocab_size:,}"
         )
-    weights = converted_weights(checkpoint, settings.model, order, path)
+    weights = converted_weights(checkpoint, settings.model, order)
     state = {"settings": to_json(settings), "model": weights, "step": checkpoint.step}
     create_run(out, to_json(settings), model, data)
     save_checkpoint(out / LAST, KIND, state)
@@ -100,16 +100,14 @@ def read_checkpoint(path: Path) -> Checkpoint:
             found = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         if foreign := re.search(r"GLOBAL (\S+)", str(error)):
-            raise BadCheckpoint(
-                f"{path}: holds an object of {foreign[1]}, which is not read"
-            ) from error
-        raise BadCheckpoint(f"{path}: is not a checkpoint of torch") from error
+            raise BadCheckpoint(f"holds an object of {foreign[1]}, which is not read") from error
+        raise BadCheckpoint("is not a checkpoint of torch") from error
     except (RuntimeError, EOFError, ValueError, KeyError) as error:
-        raise BadCheckpoint(f"{path}: is not a checkpoint of torch") from error
+        raise BadCheckpoint("is not a checkpoint of torch") from error
     parts = found if isinstance(found, dict) else {}
     weights, options = parts.get("model"), parts.get("opt")
     if not isinstance(weights, dict) or not isinstance(options, argparse.Namespace):
-        raise BadCheckpoint(f"{path}: has no `model` and `opt`, as checkpoints of hiersumm have")
+        raise BadCheckpoint("has no `model` and `opt`, as checkpoints of hiersumm have")
     # as their code does: names of layer normalization in older versions
     renamed = {
         name.replace("a_2", "weight").replace("b_2", "bias"): tensor
@@ -119,7 +117,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     return Checkpoint(renamed, options, int(step[1]) if step else 0)
 
 
-def run_settings(checkpoint: Checkpoint, path: Path) -> RunSettings:
+def run_settings(checkpoint: Checkpoint) -> RunSettings:
     """Return the settings of the run: sizes from the weights, the rest from the options.
 
     What the file does not say (learning rate, decoding, ...) is that of the preset `ht-readme`.
@@ -127,19 +125,19 @@ def run_settings(checkpoint: Checkpoint, path: Path) -> RunSettings:
     weights, options = checkpoint.weights, checkpoint.options
     encoder, decoder = (_layers(weights, part) for part in ("encoder", "decoder"))
     if not encoder or not getattr(options, "hier", True):
-        raise BadCheckpoint(f"{path}: is not a hierarchical model, which alone can be converted")
+        raise BadCheckpoint("is not a hierarchical model, which alone can be converted")
     base = preset("ht-readme")
     pooling = [weights.get(f"{layer}.pooling.linear_keys.weight") for layer in encoder]
     heads = {len(scores) for scores in pooling if scores is not None}
-    table = _tensor(weights, _TABLES[0], path)
+    table = _tensor(weights, _TABLES[0])
     dropout = getattr(options, "enc_dropout", 0.1)
     dropout = dropout if 0 <= dropout < 1 else 0.1
     model = dataclasses.replace(
         base.model,
         vocab_size=len(table),
         width=table.shape[1],
-        feedforward=len(_tensor(weights, f"{encoder[0]}.feed_forward.w_1.weight", path)),
-        heads=int(_option(options, "heads", path)),
+        feedforward=len(_tensor(weights, f"{encoder[0]}.feed_forward.w_1.weight")),
+        heads=int(_option(options, "heads")),
         layers="".join(LOCAL if scores is None else GLOBAL for scores in pooling),
         decoder_layers=len(decoder),
         pooling_heads=min(heads, default=None),
@@ -147,63 +145,61 @@ def run_settings(checkpoint: Checkpoint, path: Path) -> RunSettings:
         attention_dropout=dropout,
     )
     source = dataclasses.replace(
-        base.source, max_paragraphs=int(_option(options, "trunc_src_nblock", path))
+        base.source, max_paragraphs=int(_option(options, "trunc_src_nblock"))
     )
     return dataclasses.replace(base, model=model, source=source)
 
 
 def converted_weights(
-    checkpoint: Checkpoint, settings: HierarchicalSettings, order: list[int], path: Path
+    checkpoint: Checkpoint, settings: HierarchicalSettings, order: list[int]
 ) -> Weights:
     """Return the weights under our names, rows of subwords in a new order.
 
     Raises BadCheckpoint if one is missing, has another shape, or is left over.
     """
     left = {n: t for n, t in checkpoint.weights.items() if not _BUFFERS.fullmatch(n)}
-    tables = [_taken(left, name, path) for name in _TABLES]
+    tables = [_taken(left, name) for name in _TABLES]
     if any(not torch.equal(table, tables[0]) for table in tables[1:]):
-        raise BadCheckpoint(f"{path}: encoder, decoder and output do not share one embedding table")
+        raise BadCheckpoint("encoder, decoder and output do not share one embedding table")
     found = {
         "embedding.weight": tables[0][order],
-        "output_bias": _taken(left, "generator.0.bias", path)[order],
+        "output_bias": _taken(left, "generator.0.bias")[order],
     }
     for number, kind in enumerate(settings.layers):
         ours, theirs = f"encoder.layers.{number}", f"encoder.transformer_layers.{number}"
         names = _GLOBAL_LAYER if kind == GLOBAL else _LOCAL_LAYER
-        found |= _renamed(left, names, ours, theirs, path)
+        found |= _renamed(left, names, ours, theirs)
         if kind == GLOBAL:
-            found |= _projections(left, ours, theirs, path)
+            found |= _projections(left, ours, theirs)
     for number in range(settings.decoder_layers):
         theirs = f"decoder.transformer_layers.{number}"
-        found |= _renamed(left, _DECODER_LAYER, f"decoder.{number}", theirs, path)
+        found |= _renamed(left, _DECODER_LAYER, f"decoder.{number}", theirs)
     for part in ("encoder", "decoder"):
-        found |= _renamed(left, {f"{part}_norm": "layer_norm"}, "", part, path)
+        found |= _renamed(left, {f"{part}_norm": "layer_norm"}, "", part)
     if left:
-        raise BadCheckpoint(f"{path}: has the weights {min(left)}, which no model here has")
+        raise BadCheckpoint(f"has the weights {min(left)}, which no model here has")
     expected = {name: tensor.shape for name, tensor in build(settings).state_dict().items()}
     for name, tensor in found.items():
         if tensor.shape != expected[name]:
             shapes = [tuple(tensor.shape), tuple(expected[name])]
-            raise BadCheckpoint(f"{path}: {name} has the shape {shapes[0]}, not {shapes[1]}")
+            raise BadCheckpoint(f"{name} has the shape {shapes[0]}, not {shapes[1]}")
     return {name: tensor.float().contiguous() for name, tensor in found.items()}
 
 
-def _renamed(
-    left: Weights, names: dict[str, str], ours: str, theirs: str, path: Path
-) -> dict[str, Tensor]:
+def _renamed(left: Weights, names: dict[str, str], ours: str, theirs: str) -> dict[str, Tensor]:
     """Take the weights and biases of some modules out of `left`."""
     return {
-        ".".join(filter(None, (ours, mine, kind))): _taken(left, f"{theirs}.{name}.{kind}", path)
+        ".".join(filter(None, (ours, mine, kind))): _taken(left, f"{theirs}.{name}.{kind}")
         for mine, name in names.items()
         for kind in ("weight", "bias")
     }
 
 
-def _projections(left: Weights, ours: str, theirs: str, path: Path) -> dict[str, Tensor]:
+def _projections(left: Weights, ours: str, theirs: str) -> dict[str, Tensor]:
     """Take queries, keys and values between paragraphs, which are one parameter here."""
     names = ("linear_query", "linear_keys", "linear_values")
     weight, bias = (
-        torch.cat([_taken(left, f"{theirs}.inter_att.{name}.{kind}", path) for name in names])
+        torch.cat([_taken(left, f"{theirs}.inter_att.{name}.{kind}") for name in names])
         for kind in ("weight", "bias")
     )
     return {f"{ours}.attention.weight": weight[None], f"{ours}.attention.bias": bias}
@@ -216,19 +212,19 @@ def _layers(weights: Weights, part: str) -> list[str]:
     return [found[number] for number in sorted(found)]
 
 
-def _taken(left: Weights, name: str, path: Path) -> Tensor:
-    tensor = _tensor(left, name, path)
+def _taken(left: Weights, name: str) -> Tensor:
+    tensor = _tensor(left, name)
     del left[name]
     return tensor
 
 
-def _tensor(weights: Weights, name: str, path: Path) -> Tensor:
+def _tensor(weights: Weights, name: str) -> Tensor:
     if not isinstance(weights.get(name), Tensor):
-        raise BadCheckpoint(f"{path}: has no weights {name}")
+        raise BadCheckpoint(f"has no weights {name}")
     return weights[name]
 
 
-def _option(options: argparse.Namespace, name: str, path: Path) -> Any:
+def _option(options: argparse.Namespace, name: str) -> Any:
     if not hasattr(options, name):
-        raise BadCheckpoint(f"{path}: its options have no {name}")
+        raise BadCheckpoint(f"its options have no {name}")
     return getattr(options, name)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from wikisum.crawl.whitespace import printable
 from wikisum.pipeline.commands.command import DONE, Commands
+from wikisum.pipeline.commands.exchange.checkpoints import add_convert_flags, convert_checkpoint
 from wikisum.pipeline.commands.flags import add_settings, settings_of
 from wikisum.pipeline.commands.ranker import add_evaluate_ranking_flags, evaluate_ranking
 from wikisum.pipeline.commands.summarize import (
@@ -16,11 +17,9 @@ from wikisum.pipeline.commands.summarize import (
 )
 from wikisum.pipeline.commands.train import (
     add_bench_flags,
-    add_convert_flags,
     add_train_flags,
     add_train_ranker_flags,
     bench,
-    convert_checkpoint,
     train_ranker,
     train_summarizer,
 )
