@@ -1,4 +1,4 @@
-"""A rubric of the user's own: scales in a TOML file."""
+"""Rubrics: scales that the user defines in a TOML file."""
 
 import re
 import tomllib

@@ -38,7 +38,7 @@ class ScreenView(NamedTuple):
     @property
     def keys(self) -> list[str]:
         """The keys that choose an answer, to show them."""
-        return list(dict.fromkeys(o.key for field in self.fields for o in field.options))
+        return sorted({option.key for field in self.fields for option in field.options})
 
 
 class Progress:

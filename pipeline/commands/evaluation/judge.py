@@ -57,7 +57,7 @@ def _add_prepare_flags(parser: argparse.ArgumentParser) -> None:
         help="summaries of one system each, JSON Lines or Parquet")  # fmt: skip
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--protocol", choices=PROTOCOLS, help="what judges are asked")
-    what.add_argument("--rubric", type=Path, metavar="FILE", help="scales of your own, as TOML")
+    what.add_argument("--rubric", type=Path, metavar="FILE", help="TOML file with scales")
     add("--out", type=Path, required=True, metavar="DIR", help="new folder of the study")
     add("--questions", type=Path, metavar="FILE",
         help="questions with gold answers, as JSON Lines or TOML")  # fmt: skip
