@@ -50,6 +50,17 @@ _REQUEST = re.compile(
 )
 
 
+# All that the two patterns match contains one of these; searching for them is much faster.
+_KEYS = (
+    "blocked", "denied", "banned", "permission to access", "forbidden", "block reference",
+    "cloudflare", "javascript", "java script", "cookies", "checking", "just a moment", "human",
+    "robot", "bot", "traffic", "activity", "captcha", "security check", "verweigert", "blockiert",
+    "refusé", "bloqué", "denegado", "bloqueada", "humano", "negato", "negado", "geweigerd",
+    "odmowa", "доступ", "被拒绝", "拒否", "browser", "navigateur", "navegador", "privacy",
+    "before you continue", "bevor sie", "avant de continuer", "something went wrong",
+)  # fmt: skip
+
+
 def is_blocked(title: str, paragraphs: Iterable[str], prose: Iterable[str]) -> bool:
     """Return whether a page refuses its reader, by its paragraphs and those that are prose.
 
@@ -64,6 +75,9 @@ def is_blocked(title: str, paragraphs: Iterable[str], prose: Iterable[str]) -> b
     texts = [title, *paragraphs]
     words = sum(text.count(" ") + 1 for text in texts)
     if words > MAX_WORDS:
+        return False
+    whole = "\n".join(texts).lower()
+    if not any(key in whole for key in _KEYS):
         return False
     if any(map(_REFUSAL.search, texts)):
         return True

@@ -14,14 +14,21 @@ _NOTICE = re.compile(
     r"|(?:your|an?) e-?mail address will (?:not|never)|log ?in to (?:post|leave|comment)"
     r"|leave a (?:reply|comment)|share (?:this|on) (?:article|facebook|twitter|story|page)"
     r"|click here to|please (?:upgrade|update) your browser|(?:download|install) (?:the|our) app"
-    r"|skip to (?:main )?content|powered by wordpress|follow us on)",
+    r"|skip to (?:main )?content|powered by wordpress|follow us on"
+    r"|t&cs? apply|for assistance,? contact|if you need assistance|please,? check your inbox"
+    r"|get a code sent|sign in (?:with|using)|premium subscription|browser notifications"
+    r"|by entering this (?:site|store)|member of the independent press standards"
+    r"|we recommend the best products|thanks for using|free bets|refund or replacement"
+    r"|terms of service here|all prices where applicable)",
     re.IGNORECASE,
 )
 # All that _NOTICE matches contains one of these; searching for them is ten times faster.
 _NOTICE_KEYS = (
     "cookie", "rights reserved", "copyright", "©", "(c)", "privacy", "javascript", "sign up",
     "subscribe", "mail address", "log", "leave a", "share", "click here", "browser", "app",
-    "skip to", "wordpress", "follow us",
+    "skip to", "wordpress", "follow us", "t&c", "assistance", "inbox", "get a code", "sign in",
+    "premium sub", "by entering", "independent press", "we recommend", "thanks for", "free bets",
+    "refund", "terms of", "all prices",
 )  # fmt: skip
 # Phrases of privacy policies and terms of use; a paragraph that has four of them is part of one.
 _POLICY = (
@@ -51,6 +58,11 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 MIN_REFERENCE_MARKS = 3
+# The end of one word and the beginning of the next; names such as McArthur have but one.
+_DIGIT = re.compile(r"\d")
+_GLUED = re.compile(r"[a-z]{2}[.!?)]?[A-Z][a-z]|[a-z]{2}[A-Z]{2}|[a-z]{3}\d{1,2}[A-Z]")
+MIN_GLUED = 4  # different words
+WORDS_PER_GLUED = 30
 
 
 def is_notice(paragraph: str) -> bool:
@@ -70,13 +82,26 @@ def is_policy(paragraph: str) -> bool:
     return sum(phrase in lower for phrase in _POLICY) >= MIN_POLICY_PHRASES
 
 
+def is_glued(paragraph: str) -> bool:
+    """Return whether words of a paragraph are glued together, as those of menus without spaces.
+
+    >>> is_glued("HomeNews and moreAbout usContact allRights")
+    True
+    """
+    if not _GLUED.search(paragraph):
+        return False
+    words = paragraph.split()
+    glued = {word for word in words if _GLUED.search(word)}
+    return len(glued) >= MIN_GLUED and len(glued) * WORDS_PER_GLUED >= len(words)
+
+
 def is_reference(paragraph: str) -> bool:
     """Return whether a paragraph is an entry of a bibliography.
 
     >>> is_reference("Penrose, J. (1890). Arch Bridges. Journal of Iron 12: 34–56.")
     True
     """
-    if paragraph.count(" ") >= MAX_REFERENCE_WORDS or not any(map(str.isdigit, paragraph)):
+    if paragraph.count(" ") >= MAX_REFERENCE_WORDS or not _DIGIT.search(paragraph):
         return False
     kinds = {match.lastgroup for match in _REFERENCE.finditer(paragraph)}
     return len(kinds) >= MIN_REFERENCE_MARKS

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from wikisum.crawl.boilerplate import is_notice, is_policy, is_reference
+from wikisum.crawl.boilerplate import is_glued, is_notice, is_policy, is_reference
 from wikisum.crawl.sentence_ends import has_sentence
 
 MIN_WORDS = 6
@@ -49,8 +49,8 @@ def drop_reason(paragraph: str, language: str | None = None) -> str | None:
     6 words), `no_sentence` (no sentence ends in it; questions and exclamations count, unlike in the
     filter of the original dataset), `boilerplate` (short, and about cookies, subscriptions, rights;
     or of a privacy policy), `reference` (an entry of a bibliography), `other_language` (its script
-    is not that of `language`, or its function words are those of another), `no_prose` (long, with
-    hardly a function word of `language`).
+    is not that of `language`, or its function words are those of another), `no_prose` (words
+    are glued together, or it is long with hardly a function word of `language`).
     """
     if paragraph.count("\ufffd") > len(paragraph) * MAX_GARBLED_SHARE:
         return "garbled"
@@ -68,6 +68,8 @@ def drop_reason(paragraph: str, language: str | None = None) -> str | None:
         return "boilerplate"
     if is_reference(paragraph):
         return "reference"
+    if is_glued(paragraph):
+        return "no_prose"
     if language is not None and not _in_language(paragraph, language):
         return "other_language"
     if word_count >= MIN_PROSE_WORDS and language in _FUNCTION_WORDS:
@@ -86,8 +88,10 @@ def drop_reasons(paragraphs: Sequence[str], language: str | None = None) -> list
         if reasons[i] not in ("no_sentence", "too_short"):
             continue
         follows = i > 0 and reasons[i - 1] is None
-        precedes = i + 1 < len(paragraphs) and reasons[i + 1] is None
         is_long = reasons[i] == "no_sentence"
+        if not follows and not (is_long and paragraph.endswith(_COLONS)):
+            continue
+        precedes = i + 1 < len(paragraphs) and reasons[i + 1] is None
         belongs = (
             (is_long and _INTRODUCTION.match(paragraph) and (follows or precedes))
             or (is_long and follows and _is_item(paragraphs, reasons, i))

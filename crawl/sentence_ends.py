@@ -55,7 +55,7 @@ def _ends_sentence(paragraph: str, stop: re.Match[str], word: str) -> bool:
     is_last = end == len(paragraph)
     bare = word.strip("\"'“‘„«([¿¡").lower()
     if is_last:
-        return mark != "." or bare not in _NEVER_LAST
+        return mark != "…" and (mark != "." or bare not in _NEVER_LAST)
     following = paragraph[end]
     if following.islower() or not following.isalnum():
         return False

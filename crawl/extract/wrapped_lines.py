@@ -13,7 +13,7 @@ from wikisum.crawl.whitespace import normalize_whitespace
 MIN_BROKEN_CHARS = 30  # of a line that the next one may continue
 MAX_WIDTH = 100  # of text that is broken at a fixed width
 MIN_FULL_SHARE = 0.6  # of the width, for all lines of a paragraph but its last
-_OPEN_END = re.compile(r"[\w,\"'”’»)–-]$")
+_OPEN_END = re.compile(r"[\w,\"'”’»)–-]")
 _CONTINUATION = re.compile(r"[\"'“‘«(]?[^\W\d_A-Z]")
 
 
@@ -58,10 +58,7 @@ def _all_full(lines: Iterable[str], least: float) -> bool:
 
 def _continues(before: str, line: str) -> bool:
     """Whether a line is the rest of a sentence that the line before it begins."""
+    if len(before) < MIN_BROKEN_CHARS or line[0].isupper() or line[0].isdigit():
+        return False
     match = _CONTINUATION.match(line)
-    return (
-        match is not None
-        and match[0][-1].islower()
-        and len(before) >= MIN_BROKEN_CHARS
-        and _OPEN_END.search(before) is not None
-    )
+    return match is not None and match[0][-1].islower() and bool(_OPEN_END.match(before[-1]))

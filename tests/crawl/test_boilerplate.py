@@ -1,6 +1,6 @@
 import pytest
 
-from wikisum.crawl.boilerplate import is_notice, is_policy, is_reference
+from wikisum.crawl.boilerplate import is_glued, is_notice, is_policy, is_reference
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,21 @@ def test_an_entry_of_a_bibliography(text):
 )
 def test_prose_with_years_and_names_is_no_reference(text):
     assert not is_reference(text)
+
+
+def test_words_of_menus_are_glued():
+    assert is_glued("Share PriceTata Motors Share PriceYES Bank Share PriceSBI and moreAbout us")
+    assert not is_glued("McArthur and McDonald met on the iPhone in the DeLorean of McAdoo Smith.")
+    assert not is_glued("In JavaScript, GitHub and YouTube are words. " + "They are rare. " * 40)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see more at bet.example for offers and details. Geo-variations and T&Cs apply. 18+",
+        "For assistance, contact your corporate administrator.",
+        "Get a code sent to your email to sign in, or sign in using a password.",
+    ],
+)
+def test_prompts_are_notices(text):
+    assert is_notice(text)

@@ -13,6 +13,7 @@ from wikisum.crawl.sentence_ends import has_sentence
         "The bridge as seen by J. Penrose in No. 3 of the journal",
         "Acme Bridge and Iron Works Trading Co.",
         "The rules that everyone should know about this...",
+        "The rules that everyone should know about this…",
         "Am 3. Mai nach der Ankunft der Gäste",
         "Version 2.5 of the program for all users",
         "Ja. Nein. Doch.",
