@@ -29,7 +29,7 @@ SENTENCES = ("lead-3", "sumbasic_sentences")  # they give a summary, but no orde
 _CHUNK_ARTICLES = 16
 
 
-class Judged(NamedTuple):
+class MethodScores(NamedTuple):
     """Scores of a method on one article, in 0..1; None if it gives no order of paragraphs.
 
     `recalls` at each of `CUTS`; F1 of `ROUGES` for the summary, and with the title before it.
@@ -48,19 +48,19 @@ def summary_scores(summary: str, lead: str) -> list[float]:
     return [scores[name]["f1"] for name in ROUGES]
 
 
-def judge_order(
+def score_order(
     method: str,
     order: Sequence[int],
     seconds: float,
     article: RankedArticle,
     words: Sequence[Sequence[str]],
-) -> Judged:
+) -> MethodScores:
     """Return the figures of one order of an article's paragraphs; `words` are their `rouge_tokens`.
 
     Summaries are as long as the lead, the last paragraph cut.
     """
     length = len(article.lead.split())
-    return Judged(
+    return MethodScores(
         method,
         seconds,
         recalls_at(order, words, rouge_tokens(article.lead)),
@@ -71,7 +71,7 @@ def judge_order(
     )
 
 
-def judge_sentences(article: RankedArticle) -> Iterator[Judged]:
+def score_sentence_methods(article: RankedArticle) -> Iterator[MethodScores]:
     """Yield the figures of the methods that pick sentences."""
     length = len(article.lead.split())
     summaries: list[Callable[[], str]] = [
@@ -83,7 +83,7 @@ def judge_sentences(article: RankedArticle) -> Iterator[Judged]:
         words = summary_of().split()
         seconds = time.perf_counter() - start
         cut = " ".join(words if name == "lead-3" else words[:length])
-        yield Judged(name, seconds, None, summary_scores(cut, article.lead), None)
+        yield MethodScores(name, seconds, None, summary_scores(cut, article.lead), None)
 
 
 def _chunks(articles: Iterator[RankedArticle]) -> Iterator[list[RankedArticle]]:
@@ -91,9 +91,9 @@ def _chunks(articles: Iterator[RankedArticle]) -> Iterator[list[RankedArticle]]:
         yield chunk
 
 
-def judge_chunk(
+def score_chunk(
     stored: Sequence[RankedArticle], methods: Sequence[str], scorer: "Scorer | None"
-) -> Iterator[Judged]:
+) -> Iterator[MethodScores]:
     """Yield the figures of every method on some articles, each given in the order of its shard."""
     articles = [in_page_order(article) for article in stored]
     start = time.perf_counter()
@@ -103,14 +103,14 @@ def judge_chunk(
         words = [rouge_tokens(paragraph) for paragraph in article.paragraphs]
         index_of = {place: index for index, place in enumerate(article.places)}
         as_stored = [index_of[place] for place in stored[i].places]
-        yield judge_order(AS_STORED, as_stored, 0.0, article, words)
+        yield score_order(AS_STORED, as_stored, 0.0, article, words)
         for method in methods:
             start = time.perf_counter()
             order = rank(method, article.title, article.paragraphs, lead=article.lead)
-            yield judge_order(method, order, time.perf_counter() - start, article, words)
+            yield score_order(method, order, time.perf_counter() - start, article, words)
         if scorer:
-            yield judge_order(LEARNED, best_first(learned[i]), seconds, article, words)
-        yield from judge_sentences(article)
+            yield score_order(LEARNED, best_first(learned[i]), seconds, article, words)
+        yield from score_sentence_methods(article)
 
 
 def evaluate_ranking(
@@ -137,13 +137,13 @@ def evaluate_ranking(
     total = min(sum(group.rows for group in groups), limit or 1 << 62)
     if not total:
         raise ValueError(f"the {split} shards in {data} hold no article")
-    judged: dict[str, list[Judged]] = {}
+    scored: dict[str, list[MethodScores]] = {}
     line = ProgressLine("ranking", "articles", total, to)
     for number, chunk in enumerate(_chunks(islice(read_articles(groups), total))):
         line.draw(number * _CHUNK_ARTICLES)
-        for one in judge_chunk(chunk, methods, scorer):
-            judged.setdefault(one.method, []).append(one)
-    return [_row(method, some) for method, some in judged.items()]
+        for one in score_chunk(chunk, methods, scorer):
+            scored.setdefault(one.method, []).append(one)
+    return [_row(method, some) for method, some in scored.items()]
 
 
 def _scorer(run: Path, device: str) -> "Scorer":
@@ -152,15 +152,15 @@ def _scorer(run: Path, device: str) -> "Scorer":
     return Scorer.load(run, device)
 
 
-def _row(method: str, judged: Sequence[Judged]) -> dict[str, Any]:
+def _row(method: str, scored: Sequence[MethodScores]) -> dict[str, Any]:
     """The means, in percent and milliseconds; no recalls for a method that gives no order."""
-    row: dict[str, Any] = {"method": method, "articles": len(judged)}
+    row: dict[str, Any] = {"method": method, "articles": len(scored)}
     if method != AS_STORED:
-        row["ms_per_article"] = round(1000 * float(np.mean([j.seconds for j in judged])), 3)
+        row["ms_per_article"] = round(1000 * float(np.mean([j.seconds for j in scored])), 3)
     for name, keys, values in (
-        ("rougeL_recall", [str(cut) for cut in CUTS], [j.recalls for j in judged]),
-        ("summary_f1", ROUGES, [j.summary for j in judged]),
-        ("titled_summary_f1", ROUGES, [j.titled for j in judged]),
+        ("rougeL_recall", [str(cut) for cut in CUTS], [j.recalls for j in scored]),
+        ("summary_f1", ROUGES, [j.summary for j in scored]),
+        ("titled_summary_f1", ROUGES, [j.titled for j in scored]),
     ):
         if values[0] is not None:
             means = (100 * np.mean(np.array(values), 0)).round(2).tolist()

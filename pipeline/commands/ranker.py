@@ -15,7 +15,6 @@ from wikisum.pipeline.commands.job import (
 )
 from wikisum.pipeline.rerank.settings import RankSettings
 
-DEVICES = ("auto", "cpu", "cuda")
 SPLITS = ("train", "validation", "test")
 
 

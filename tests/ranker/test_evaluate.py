@@ -10,9 +10,9 @@ from wikisum.ranker.evaluate import (
     CUTS,
     ROUGES,
     evaluate_ranking,
-    judge_chunk,
-    judge_order,
     markdown,
+    score_chunk,
+    score_order,
     summary_scores,
 )
 from wikisum.ranker.rank import METHODS, rank
@@ -37,13 +37,13 @@ def data(tmp_path_factory):
 
 def test_an_order_by_hand():
     words = [rouge_tokens(p) for p in ARTICLE.paragraphs]
-    judged = judge_order("mine", [1, 2, 0], 0.0, ARTICLE, words)
+    scored = score_order("mine", [1, 2, 0], 0.0, ARTICLE, words)
     # of "the mill of tavin is old" the best three hold "mill of tavin is"
-    assert judged.recalls == [4 / 6] * len(CUTS)
+    assert scored.recalls == [4 / 6] * len(CUTS)
     # six words: "A mill of Tavin. Old is"; five of them in the lead, four bigrams apart
-    assert judged.summary == pytest.approx([5 / 6, 2 / 5, 4 / 6])
+    assert scored.summary == pytest.approx([5 / 6, 2 / 5, 4 / 6])
     # "Tavin A mill of Tavin. Old"
-    assert judged.titled == pytest.approx([4 / 6, 2 / 5, 4 / 6])
+    assert scored.titled == pytest.approx([4 / 6, 2 / 5, 4 / 6])
 
 
 def test_summaries_are_as_long_as_the_lead_and_stemmed():
@@ -57,14 +57,14 @@ def test_methods_see_the_pages_and_the_stored_order_is_kept():
         paragraphs=[ARTICLE.paragraphs[i] for i in (1, 2, 0)],
         places=[ARTICLE.places[i] for i in (1, 2, 0)],
     )
-    found = {one.method: one for one in judge_chunk([stored], list(METHODS), None)}
+    found = {one.method: one for one in score_chunk([stored], list(METHODS), None)}
     assert set(found) == {"stored", *METHODS, "lead-3", "sumbasic_sentences"}
     words = [rouge_tokens(p) for p in ARTICLE.paragraphs]
-    assert found["stored"].summary == judge_order("", [1, 2, 0], 0.0, ARTICLE, words).summary
-    assert found["identity"].summary == judge_order("", [0, 1, 2], 0.0, ARTICLE, words).summary
+    assert found["stored"].summary == score_order("", [1, 2, 0], 0.0, ARTICLE, words).summary
+    assert found["identity"].summary == score_order("", [0, 1, 2], 0.0, ARTICLE, words).summary
     for method in METHODS:
         order = rank(method, ARTICLE.title, ARTICLE.paragraphs, lead=ARTICLE.lead)
-        assert found[method].recalls == judge_order("", order, 0.0, ARTICLE, words).recalls
+        assert found[method].recalls == score_order("", order, 0.0, ARTICLE, words).recalls
 
 
 def test_rows_are_means_in_percent(data):
