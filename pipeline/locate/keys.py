@@ -53,18 +53,24 @@ class Lookups(NamedTuple):
 
 
 def _between(path: str, low: str, high: str | None) -> Iterator[Lookup]:
+    """The lookups of one file. It is open only while a row group is read.
+
+    As many files as there are shards are merged at once, and a process may open about 1,000.
+    """
     with files.open_input(path) as raw:
-        file = pq.ParquetFile(raw)
-        for group in range(file.num_row_groups):
-            statistics = file.metadata.row_group(group).column(0).statistics
-            if statistics is not None and statistics.has_min_max:
-                if statistics.max < low:
-                    continue
-                if high is not None and statistics.min > high:
-                    return
-            for row in file.read_row_group(group).to_pylist():
-                lookup = Lookup(**row)
-                if high is not None and lookup.surt > high:
-                    return
-                if lookup.surt >= low:
-                    yield lookup
+        metadata = pq.read_metadata(raw)
+    for group in range(metadata.num_row_groups):
+        statistics = metadata.row_group(group).column(0).statistics
+        if statistics is not None and statistics.has_min_max:
+            if statistics.max < low:
+                continue
+            if high is not None and statistics.min > high:
+                return
+        with files.open_input(path) as raw:
+            rows = pq.ParquetFile(raw, metadata=metadata).read_row_group(group).to_pylist()
+        for row in rows:
+            lookup = Lookup(**row)
+            if high is not None and lookup.surt > high:
+                return
+            if lookup.surt >= low:
+                yield lookup

@@ -1,3 +1,6 @@
+import os
+import resource
+
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -76,3 +79,19 @@ def test_wanted_urls_are_sorted_by_key_and_each_is_there_once(tmp_path):
     ]
     assert all(f.url == f.wanted for f in found)
     assert result.counts == {"keys_out": 2}
+
+
+def test_more_shards_than_a_process_may_open_are_merged(tmp_path):
+    """English Wikipedia has 1,684 shards, and the usual limit is 1,024 files."""
+    paths = []
+    for number in range(100):
+        paths.append(str(tmp_path / f"{number}.parquet"))
+        rows = [lookup(f"{number:03}"), lookup(f"{number + 100:03}")]
+        pq.write_table(to_table(rows, schema_of(Lookup)), paths[-1], row_group_size=1)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 40, hard))
+    try:
+        found = [each.surt for each in Lookups(tuple(paths), 200).between("", None)]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert found == [f"{number:03}" for number in range(200)]
