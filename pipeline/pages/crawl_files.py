@@ -38,7 +38,10 @@ def crawl_files(
             found += _listed(InputFile(name, url, 0, 0.0), _get(name, access), base)
         else:
             found.append(InputFile(name, url, 0, 0.0))
-    named = files.expand([p for p in patterns if not is_http(p)])
+    try:
+        named = files.expand([p for p in patterns if not is_http(p)])
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"--warcs: {error}") from error
     found += files.expand([f.path for f in named if not _LIST.search(f.path)])
     for file in (f for f in named if _LIST.search(f.path)):
         found += _listed(file, files.read_bytes(file.path), root)

@@ -33,4 +33,6 @@ class PageSettings(Checked):
         choices=PARAGRAPH_RULES,
     )
     language: str | None = None
-    max_page_bytes: int = max_page_bytes_setting(16)
+    max_page_bytes: int = max_page_bytes_setting(
+        16, "drop pages larger than this; HTML over 8 MiB is dropped in any case"
+    )

@@ -24,7 +24,7 @@ def test_a_finished_dataset_is_not_built_again(flow, capfd):
         ([], "no source of pages: name a crawl (--crawl), crawl files (--warcs) or the web"),
         (["--warcs", "x", "--json"], "--json and --assume go with --estimate"),
         (["--warcs", "x", "--assume", "coverage=1"], "--json and --assume go with --estimate"),
-        (["--warcs", "none.warc.gz"], "no such file: none.warc.gz"),
+        (["--warcs", "none.warc.gz"], "--warcs: no such file: none.warc.gz"),
         (["--warcs", "tests/golden/sample-wet-*.gz", "--titles", "none.txt"], "--titles: no such"),
     ],
 )
