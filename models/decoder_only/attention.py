@@ -102,7 +102,7 @@ class LocalAttention(Attention):
         query, key, value = heads_of(self, x_BKW)
         for ring, new in zip(cache.own, (key, value), strict=True):
             self.ring.write(position_B, ring, new)
-        seen = cache.own[0], cache.own[1], self.ring.may_see(position_B)
+        seen = cache.own[0], cache.own[1], self.ring.visible_slots(position_B)
         found: Tensor = self.output(attend(query, None, seen))
         return found
 
@@ -226,7 +226,7 @@ def mean_weights(
     x_TW: Tensor,
     memory_MW: Tensor,
     first: int,
-    may_see_QM: Tensor,
+    visible_QM: Tensor,
     is_projected: bool = False,
 ) -> Tensor:
     """[Q, M] the mean over heads of the attention of the tokens from `first` on to a memory.
@@ -236,7 +236,7 @@ def mean_weights(
     query_HQD = attention.split(attention.query(x_TW[None, first:]))[0]
     keys_MW = memory_MW if is_projected else attention.key(memory_MW)
     score_HQM = query_HQD @ attention.split(keys_MW[None])[0].mT * query_HQD.shape[-1] ** -0.5
-    weight_HQM: Tensor = score_HQM.masked_fill(~may_see_QM, float("-inf")).softmax(-1)
+    weight_HQM: Tensor = score_HQM.masked_fill(~visible_QM, float("-inf")).softmax(-1)
     return weight_HQM.mean(0)
 
 

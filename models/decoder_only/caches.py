@@ -39,17 +39,17 @@ def attend(
     A bias is added to the scaled scores of own keys.
     """
     scale = query_BKHD.shape[-1] ** -0.5
-    keys_BKHGD, values_BKHGD, may_see_BG = own
+    keys_BKHGD, values_BKHGD, visible_BG = own
     score_BKHG = torch.einsum("bkhd,bkhgd->bkhg", query_BKHD, keys_BKHGD) * scale
     if own_bias_BKHG is not None:
         score_BKHG = score_BKHG + own_bias_BKHG
-    score = score_BKHG.masked_fill(~may_see_BG[:, None, None], float("-inf"))
+    score = score_BKHG.masked_fill(~visible_BG[:, None, None], float("-inf"))
     if prompt is None:
         found = torch.einsum("bkhg,bkhgd->bkhd", score.softmax(-1), values_BKHGD)
         return found.flatten(2)
-    keys_BHMD, values_BHMD, may_see_BM = prompt
+    keys_BHMD, values_BHMD, visible_BM = prompt
     score_BKHM = torch.einsum("bkhd,bhmd->bkhm", query_BKHD, keys_BHMD) * scale
-    score_BKHM = score_BKHM.masked_fill(~may_see_BM[:, None, None], float("-inf"))
+    score_BKHM = score_BKHM.masked_fill(~visible_BM[:, None, None], float("-inf"))
     weight = torch.cat([score_BKHM, score], -1).softmax(-1)
     prompt_size = keys_BHMD.shape[2]
     of_prompt, of_own = weight[..., :prompt_size], weight[..., prompt_size:]

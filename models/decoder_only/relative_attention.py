@@ -107,8 +107,8 @@ class RelativeAttention(Attention):
         index_HQT = distance_QT.expand(len(query_HQD), -1, -1)
         score_HQT = (query_HQD + u_H1D) @ key_HTD.mT + by_distance_HQG.gather(2, index_HQT)
         score_HQT = score_HQT * query_HQD.shape[-1] ** -0.5
-        may_see = self.ring.is_visible(key_T[first:], key_T)
-        weight_HQT: Tensor = score_HQT.masked_fill(~may_see, float("-inf")).softmax(-1)
+        visible = self.ring.is_visible(key_T[first:], key_T)
+        weight_HQT: Tensor = score_HQT.masked_fill(~visible, float("-inf")).softmax(-1)
         return weight_HQT.mean(0)
 
     def start(self, x_NW: Tensor, layout: Layout, beam: int, steps: int) -> Cache:
@@ -130,7 +130,7 @@ class RelativeAttention(Attention):
         index_BG = self.ring.distances(position_B)
         index = index_BG[:, None, None].expand_as(by_distance)
         bias_BKHG = by_distance.gather(-1, index) * query.shape[-1] ** -0.5
-        seen = cache.own[0], cache.own[1], self.ring.may_see(position_B)
+        seen = cache.own[0], cache.own[1], self.ring.visible_slots(position_B)
         found: Tensor = self.output(attend(query + biases[0], None, seen, bias_BKHG))
         return found
 

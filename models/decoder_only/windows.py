@@ -30,9 +30,9 @@ def window_mask(blocks: Blocks, lookback: int, memory: int) -> Tensor:
     device = blocks.rank_C.device
     query_b1 = torch.arange(blocks.size, device=device)[:, None]
     key_G = torch.arange(-lookback * blocks.size, blocks.size, device=device)  # from the block on
-    may_see_bG = (key_G <= query_b1) & (key_G >= -memory)
+    visible_bG = (key_G <= query_b1) & (key_G >= -memory)
     is_own_CG = key_G >= -blocks.rank_C[:, None] * blocks.size
-    return (may_see_bG & is_own_CG[:, None])[:, None]
+    return (visible_bG & is_own_CG[:, None])[:, None]
 
 
 class Ring:
@@ -57,7 +57,7 @@ class Ring:
         slot_G = torch.arange(self.size, device=position_B.device)
         return (position_B[:, None] - slot_G) % self.size
 
-    def may_see(self, position_B: Tensor) -> Tensor:
+    def visible_slots(self, position_B: Tensor) -> Tensor:
         """[B, G] the slots that a query at a position, whose own slot is filled, sees."""
         key_BG = position_B[:, None] - self.distances(position_B)
         oldest_B = position_B // self.block * self.block - self.memory

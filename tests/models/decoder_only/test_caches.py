@@ -23,9 +23,9 @@ def _parts(seed=0, bias=False):
     query = torch.randn(2, 3, 2, 4, generator=random)
     prompt = [torch.randn(2, 2, 5, 4, generator=random) for _ in range(2)]
     own = [torch.randn(2, 3, 2, 3, 4, generator=random) for _ in range(2)]
-    may_see = torch.tensor([[1, 1, 0, 1, 0], [1, 1, 1, 1, 1]]).bool()
-    may_see_own = torch.tensor([[1, 0, 0], [1, 1, 0]]).bool()
-    return query, (*prompt, may_see), (*own, may_see_own), torch.randn(2, 3, 2, 3, generator=random)
+    visible = torch.tensor([[1, 1, 0, 1, 0], [1, 1, 1, 1, 1]]).bool()
+    visible_own = torch.tensor([[1, 0, 0], [1, 1, 0]]).bool()
+    return query, (*prompt, visible), (*own, visible_own), torch.randn(2, 3, 2, 3, generator=random)
 
 
 def _one_query(query_D, keys_MD, values_MD, bias_M):

@@ -42,9 +42,9 @@ def test_a_ring_holds_the_last_positions_and_shows_those_in_reach():
     assert filled[:, 0, 0, :, 0].tolist() == [[1, 2, 3, 4], [15, 16, 17, 14]]
     assert ring.distances(position_B).tolist() == [[3, 2, 1, 0], [2, 1, 0, 3]]
     # position 3 is in block (2 3) and sees 1 too; position 6 begins block (6 7) and sees 5 too
-    assert ring.may_see(position_B).tolist() == [[False, True, True, True],
+    assert ring.visible_slots(position_B).tolist() == [[False, True, True, True],
                                                  [False, True, True, False]]  # fmt: skip
-    assert ring.may_see(torch.tensor([0])).tolist() == [[True, False, False, False]]
+    assert ring.visible_slots(torch.tensor([0])).tolist() == [[True, False, False, False]]
 
 
 def test_visibility_by_position_is_that_of_the_ring():
@@ -53,5 +53,5 @@ def test_visibility_by_position_is_that_of_the_ring():
     visible_QM = ring.is_visible(position, position)
     for q in range(12):
         distance = ring.distances(torch.tensor([q]))[0]
-        seen = {q - d for d in distance[ring.may_see(torch.tensor([q]))[0]].tolist()}
+        seen = {q - d for d in distance[ring.visible_slots(torch.tensor([q]))[0]].tolist()}
         assert seen == set(position[visible_QM[q]].tolist())
