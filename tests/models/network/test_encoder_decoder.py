@@ -231,3 +231,9 @@ def test_every_parameter_learns(make_model, make_source, target):
     model.decode(target, model.encode(make_source([5, 3], [4]))).square().sum().backward()
     idle = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum()]
     assert idle == ["output_bias"]  # it has its part in the loss, not here
+
+
+@pytest.mark.parametrize("kind", ["ht", "ft"])
+def test_embeddings_of_every_transformer_start_alike(kind, small):
+    model = build(dataclasses.replace(small[kind], vocab_size=4_000, width=64, feedforward=64))
+    assert model.embedding.weight.std().item() * 8 == pytest.approx(1, rel=0.02)

@@ -94,3 +94,10 @@ def test_places_in_a_large_crawl_file(tmp_path, monkeypatch):
     assert found.read_bytes < found.total_bytes
     assert found.records * found.scale == pytest.approx(200, rel=0.25)
     assert found.pages.documents >= found.pages.pages - 4 > 20
+
+
+def test_a_page_that_cannot_be_read_counts_and_damage_does_not(tmp_path):
+    missing = warc_record("http://b.example/", b"", status="404 Not Found")
+    damaged = page("http://c.example/").replace(b"WARC/1.0", b"WARC/x.0")
+    found = sampled(tmp_path, page("http://a.example/"), missing, damaged)
+    assert (found.pages.pages, found.pages.documents) == (2, 1)

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 
 from tests.pipeline.locate.test_best_capture import URL, entry
@@ -77,3 +79,14 @@ def test_a_slice_gives_results_redirects_and_progress(tmp_path, monkeypatch, hop
     assert made["redirects"].rows == redirect_count
     results = read_results(str(tmp_path / made["lookup-results"].path))
     assert [row.reason for row in results] == [None, None, "http_status_301"]
+
+
+def test_only_what_failed_for_the_named_reasons_is_looked_up_again(tmp_path, monkeypatch):
+    rows = [LookupResult(f"http://{r}.example/", 0, 0, r, "why", None) for r in ("busy", "gone")]
+    monkeypatch.setattr(look_up, "read_results", lambda path: iter(rows))
+    previous = SimpleNamespace(path=lambda p: p if "results" in p else None, reasons={"busy"})
+    writer = StageWriter(str(tmp_path), LOOK_UP, 1, {}, Ticker(None))
+    do = LookUp(writer, 1, LocateSettings(("A",)), None, (), previous)
+    with writer.part(0) as part:
+        assert do._keep(part, []) == {"http://busy.example/"}
+        assert part.counts == {"lookups_gone": 1}  # kept
