@@ -42,6 +42,13 @@ EACH_MODEL = (
 ALL = "all"
 
 
+def preset_name(text: str) -> str:
+    """Return the name of a preset, or `all`. Raises ValueError naming those that there are."""
+    if text not in (known := (ALL, *presets())):
+        raise ValueError(f"must be one of {', '.join(known)}, not {text!r}")
+    return text
+
+
 @dataclass(frozen=True)
 class BenchSettings(Checked):
     """The setting that all models share; 1,600 source tokens in the paper.
@@ -52,8 +59,8 @@ class BenchSettings(Checked):
     presets: tuple[str, ...] = setting(
         EACH_MODEL,
         "presets to measure, or all",
-        [ALL, *presets()],
         commas=True,
+        parse=preset_name,
         default_text="one of each model of the papers",
     )
     width: int | None = setting(

@@ -124,7 +124,7 @@ def _checked(field: "dataclasses.Field[Any]", kind: Any) -> Callable[[str], Any]
         value = _converted(kind, text)
         if fault := fault_of(field, value):
             raise argparse.ArgumentTypeError(fault)
-        return value if parse is None else parse(value)
+        return parse(value) if parse is not None and isinstance(value, str) else value
 
     return value_of
 
