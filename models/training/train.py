@@ -45,6 +45,8 @@ from wikisum.ranker.training.plan import sequential_batches
 
 # what a validation adds to its row in the log, given the model and its device
 Scorer = Callable[[SummaryModel, torch.device], dict[str, float]]
+# what it shows in TensorBoard, in Markdown
+Sampler = Callable[[SummaryModel, torch.device], str]
 
 
 class Trainer(TrainingLoop[Batch]):
@@ -65,6 +67,7 @@ class Trainer(TrainingLoop[Batch]):
         processes: ProcessGroup = ALONE,
         weights: Weights | None = None,
         scorer: Scorer | None = None,
+        sampler: Sampler | None = None,
     ) -> None:
         """Start a run, from `weights` if they are given, or resume the one in the folder.
 
@@ -72,7 +75,7 @@ class Trainer(TrainingLoop[Batch]):
         (`models/decoding/validation.py`). Raises ValueError if the folder holds a run with other
         settings, or if `weights` do not fit the model.
         """
-        self._scorer = scorer
+        self._scorer, self._sampler = scorer, sampler
         if settings.train.stop_on != "loss":
             require(scorer is not None, f"--stop-on {settings.train.stop_on} needs a scorer")
         self.settings, self.validation = settings, validation
@@ -176,6 +179,12 @@ class Trainer(TrainingLoop[Batch]):
             return row
         mine = self._scorer(self.model, self.processes.device) if self.processes.is_main else {}
         return row | self.processes.broadcast(mine)
+
+    def samples(self) -> str:
+        """Return summaries of validation examples; divided parameters cannot write any."""
+        if self._sampler is None or self.settings.train.parallel != "ddp":
+            return ""
+        return self._sampler(self.model, self.processes.device)
 
     def costs(self) -> list[float]:
         """Return what early stopping compares for each validation in the log; lower is better."""

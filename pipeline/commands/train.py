@@ -21,8 +21,10 @@ from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings
 
 if TYPE_CHECKING:
     from wikisum.models.data.batches import SplitReader
+    from wikisum.models.network.spec import SummaryModel
     from wikisum.models.settings.run import RunSettings
     from wikisum.models.training.checkpoints import Weights
+    from wikisum.models.training.train import Sampler
     from wikisum.models.vocabulary.run_vocabulary import Vocabulary
     from wikisum.ranker.training.distributed import ProcessGroup
     from wikisum.ranker.training.loop import Stopping, TrainingLoop
@@ -141,7 +143,10 @@ def train_summarizer(args: argparse.Namespace) -> int:
             if validation is None:
                 raise ValueError(f"--stop-on {settings.train.stop_on} needs validation examples")
             scorer = RougeScorer(validation, settings)
-        trainer = Trainer(args.out, settings, reader, validation, processes, initial, scorer)
+        sampler = None if validation is None else _sampler(validation, settings)
+        trainer = Trainer(
+            args.out, settings, reader, validation, processes, initial, scorer, sampler
+        )
         if vocabulary.vectors is not None and trainer.step == 0 and initial is None:
             trainer.model.use_vectors(vocabulary.vectors)
         trainer.lengths(sys.stderr)
@@ -156,6 +161,20 @@ def train_summarizer(args: argparse.Namespace) -> int:
         which = "" if trainer.best else " --checkpoint last"
         print(f"next: wikisum summarize --run {args.out}{which} --split test --out test.jsonl")
     return _exit_code(trainer)
+
+
+def _sampler(validation: "SplitReader", settings: "RunSettings") -> "Sampler":
+    """Return what writes sample summaries after a validation, and warns if all are the same."""
+    from wikisum.models.decoding.samples import SummarySampler, markdown, repetition_warning
+
+    write = SummarySampler(validation, settings)
+
+    def sampled(model: "SummaryModel", device: Any) -> str:
+        samples = write(model, device)
+        sys.stderr.write(repetition_warning(samples))
+        return markdown(samples)
+
+    return sampled
 
 
 def _fitted(

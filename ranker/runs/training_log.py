@@ -39,6 +39,12 @@ class TrainingLog:
                     self._board.add_scalar(name, value, row["step"])
             self._board.flush()
 
+    def write_text(self, tag: str, text: str, step: int) -> None:
+        """Show a text in Markdown in TensorBoard; log.jsonl has numbers alone."""
+        if self._board is not None:
+            self._board.add_text(tag, text, step)
+            self._board.flush()
+
     def __enter__(self) -> Self:
         return self
 

@@ -6,6 +6,7 @@ weights, and any number of processes takes the same updates.
 """
 
 import contextlib
+import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
@@ -143,6 +144,10 @@ class TrainingLoop(Generic[B]):
         """Return a line to show after a row of the log, in the main process; empty for none."""
         return ""
 
+    def samples(self) -> str:
+        """Return what the model writes now, in Markdown, in the main process; empty for none."""
+        return ""
+
     @property
     def is_finished(self) -> bool:
         """Whether the last step is done, or patience has run out."""
@@ -175,6 +180,9 @@ class TrainingLoop(Generic[B]):
             ) as monitor,  # fmt: skip
             contextlib.closing(loader.load_updates(left)) as loaded,
         ):
+            if self.step == 0:
+                settings = json.dumps(self.settings_json, indent=1)
+                monitor.write_text("settings", f"```\n{settings}\n```", 0)
             if self._validates_now() and self.step not in self._logged("step"):
                 self._validate(monitor)  # the run was stopped before it could
             while not self.is_finished:
@@ -302,6 +310,7 @@ class TrainingLoop(Generic[B]):
         if self.processes.is_main:
             self.save_best(row, weights)
             monitor.validated(self.step, row)
+            monitor.write_text("summaries", self.samples(), self.step)
             self.delete_others()
 
     def _save(self, monitor: TrainingMonitor) -> None:

@@ -121,6 +121,11 @@ class TrainingMonitor:
         self._say(f"{start}step {step:,}  {values}\n")
         self._clear_line()
 
+    def write_text(self, tag: str, text: str, step: int) -> None:
+        """Show a text in Markdown in TensorBoard, if there is any."""
+        if self._log is not None and text:
+            self._log.write_text(tag, text, step)
+
     def _write(self, step: int, values: Mapping[str, float]) -> None:
         if self._log is not None:
             self._log.write({"step": step, **values})

@@ -19,9 +19,13 @@ class Board:
     def __init__(self, folder, purge_step):
         self.folder, self.purge_step = folder, purge_step
         self.scalars, self.flushes, self.is_closed = [], 0, False
+        self.texts = []
 
     def add_scalar(self, *scalar):
         self.scalars.append(scalar)
+
+    def add_text(self, *text):
+        self.texts.append(text)
 
     def flush(self):
         self.flushes += 1
@@ -134,3 +138,11 @@ def test_the_log_is_replaced_in_one_step(no_board, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         TrainingLog(tmp_path, 1)
     assert steps(tmp_path) == [1, 2]
+
+
+def test_texts_go_to_the_board_alone(board, tmp_path):
+    with TrainingLog(tmp_path, 0) as log:
+        log.write_text("settings", "a table", 0)
+        log.write({"step": 1, "loss": 0.5})
+    assert board[0].texts == [("settings", "a table", 0)]
+    assert steps(tmp_path) == [1]
