@@ -252,19 +252,21 @@ def url_round(rng: random.Random) -> Counter[str]:
     return Counter(["url"])
 
 
-ROUNDS: dict[str, Callable[[random.Random], Counter[str]]] = {
+Rounds = dict[str, Callable[[random.Random], Counter[str]]]
+ROUNDS: Rounds = {
     "dump": dump_round, "warc": warc_round, "http": http_round, "index": index_round,
     "robots": robots_round, "url": url_round,
 }  # fmt: skip
 
 
-def main() -> int:
-    """Run the rounds, print what came of them."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(rounds: Rounds = ROUNDS, name: str = "fuzz_readers", about: str | None = __doc__) -> int:
+    """Run the rounds of a benchmark, print what came of them."""
+    benchmark = name
+    parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--rounds", type=int, default=100_000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", nargs="+", choices=ROUNDS, default=list(ROUNDS))
+    parser.add_argument("--only", nargs="+", choices=rounds, default=list(rounds))
     args = parser.parse_args()
     outcomes: dict[str, Counter[str]] = {name: Counter() for name in args.only}
     slowest = {name: (0.0, 0) for name in args.only}
@@ -276,7 +278,7 @@ def main() -> int:
         start = time.process_time()
         problem = ""
         try:
-            outcomes[name] += ROUNDS[name](rng)
+            outcomes[name] += rounds[name](rng)
         except Exception as error:  # any exception is a finding
             problem = f"{type(error).__name__}: {str(error)[:300]}"
         seconds = time.process_time() - start
@@ -291,7 +293,7 @@ def main() -> int:
         common = ", ".join(f"{key} {count}" for key, count in outcomes[name].most_common(8))
         print(f"{name}: {common}; slowest {seconds:.3f} s (round {number})")
     figures = {
-        "benchmark": "fuzz_readers", "seed": args.seed, "rounds": args.rounds,
+        "benchmark": benchmark, "seed": args.seed, "rounds": args.rounds,
         "failures": failures, "cpu_seconds": round(time.process_time() - begin),
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
     }  # fmt: skip

@@ -113,9 +113,7 @@ def read_manifest(workspace: Workspace) -> dict[str, Any]:
     if not files.exists(path):
         raise FileNotFoundError(f"no {MANIFEST} in {workspace.out}: the build is not finished")
     data = files.read_bytes(path)
-    _check(path, data)
-    plain: dict[str, Any] = json.loads(data)
-    return plain
+    return _checked(path, data)
 
 
 class _Entry(msgspec.Struct):
@@ -135,11 +133,13 @@ class _Manifest(msgspec.Struct):
     others: list[str]
 
 
-def _check(path: str, data: bytes) -> None:
+def _checked(path: str, data: bytes) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(data, type=_Manifest)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        plain: dict[str, Any] = json.loads(data)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise BadFile(f"{path} is not the manifest of a dataset: {error}") from error
     for name in (*found.files, *found.others):
         if name.startswith(("/", "\\")) or ".." in name.split("/") or "://" in name:
             raise BadFile(f"{path} names a file outside of its folder: {printable(name)}")
+    return plain

@@ -31,6 +31,8 @@ def table_fault(table: pa.Table, vocab_size: int | None = None) -> Fault | None:
     for name in table.column_names:
         column = table[name].combine_chunks()
         check = _CHECKS.get(name)
+        if pa.types.is_null(column.type) and check is None:
+            continue
         if name.endswith("_ids"):
             fault = _ids_fault(column, vocab_size)
         elif name.endswith("_graph"):
@@ -128,7 +130,7 @@ def _number_fault(table: pa.Table) -> Fault | None:
     counts = {
         name: np.asarray(table[name].combine_chunks().value_lengths().fill_null(-1))
         for name in ("paragraphs", "paragraph_ids")
-        if name in table.column_names
+        if name in table.column_names and _is_list(table[name].type)
     }
     if len(counts) == 2:
         paragraphs, ids = counts["paragraphs"], counts["paragraph_ids"]
@@ -138,7 +140,7 @@ def _number_fault(table: pa.Table) -> Fault | None:
             return Fault(row, f"has {paragraphs[row]} paragraphs, but ids of {ids[row]}")
     for count in list(counts.values())[:1]:
         for name in table.column_names:
-            if name.endswith("_graph"):
+            if name.endswith("_graph") and not pa.types.is_null(table[name].type):
                 targets = table[name].combine_chunks().field("target")
                 rows = _rows_below(targets, np.arange(len(count)))
                 is_wrong = np.asarray(targets.flatten()) >= count[rows]

@@ -81,11 +81,18 @@ def find_vocab(data: str) -> bytes:
 
 
 def open_shard(shard: Shard) -> pq.ParquetFile:
-    """The shard, to read; a context manager. Raises ValueError if it is not a Parquet file."""
+    """The shard, to read; a context manager.
+
+    Raises BadFile if it is not a Parquet file, OSError naming it if it cannot be read.
+    """
     try:
         return pq.ParquetFile(shard.path, filesystem=shard.filesystem)
     except pa.ArrowInvalid as error:
-        raise ValueError(f"{shard} is not a Parquet file") from error
+        raise BadFile(f"{shard} is not a Parquet file") from error
+    except FileNotFoundError:
+        raise
+    except OSError as error:  # also of damaged footers
+        raise OSError(f"{shard} cannot be read: {error}") from error
 
 
 def row_groups(shards: Sequence[Shard]) -> list[RowGroup]:

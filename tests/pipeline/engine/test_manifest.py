@@ -78,6 +78,7 @@ def test_versions_are_those_of_what_is_installed():
     [
         (b"", "is not the manifest of a dataset"),
         (b"{}", "missing required field `settings`"),
+        (b'{"settings": {}, "counts": {}, "files": {}, "others": [], "x": "\xff"}', "is not the"),
         (b"[]", "Expected `object`, got `array`"),
         (b"[" * 100_000, "is not the manifest of a dataset"),
         (b'{"settings": {}, "counts": {}, "files": {"a": 1}, "others": []}', r"files\[\.\.\.\]"),

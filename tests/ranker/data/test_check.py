@@ -99,3 +99,22 @@ def test_the_shard_and_the_row_in_it_are_named(tmp_path):
     assert read_group(first, ["lead"]).num_rows == 2
     with pytest.raises(BadFile, match=r"train-00000-of-00001\.parquet: row 3: lead is null"):
         read_group(second, ["lead"])
+
+
+def test_a_damaged_footer_names_the_shard(tmp_path):
+    path = tmp_path / "train-00000-of-00001.parquet"
+    pq.write_table(pa.Table.from_pylist([example(0)], schema=EXAMPLE), path)
+    data = bytearray(path.read_bytes())
+    footer_bytes = int.from_bytes(data[-8:-4], "little")
+    data[-8 - footer_bytes] = 0xFF
+    path.write_bytes(data)
+    with pytest.raises(OSError, match=r"train-00000-of-00001\.parquet cannot be read"):
+        row_groups(split_shards(str(tmp_path), "train"))
+
+
+def test_columns_that_another_program_left_empty_are_no_fault():
+    names = ("discourse_graph", "similarity_graph", "paragraph_ids", "lead_ids")
+    texts = [{"text": "one"}]
+    assert (
+        table_fault(pa.table({"paragraphs": [texts], **{name: [None] for name in names}})) is None
+    )
