@@ -16,6 +16,13 @@ ELSEWHERE = {
     "pipeline/*/settings.py": ("pipeline/test_stage_settings.py", "fields; one rule serves all"),
     "pipeline/commands/exchange/*.py": ("pipeline/corpora/test_stage.py", "flags of one call each"),
     "crawl/wikipedia/marks.py": ("crawl/wikipedia/test_mend.py", "constants"),
+    "ranker/data/errors.py": ("ranker/data/test_check.py", "a class without a body"),
+    "pipeline/recurring/stage.py": ("pipeline/recurring/test_count.py", "a stage, run as a whole"),
+    "models/evaluation/text.py": ("models/evaluation/test_tables.py", "the tables consist of it"),
+    "models/network/settings.py": (
+        "models/recurrent/test_lstm_attention.py",
+        "fields; one rule serves all",
+    ),
     "ranker/training/settings.py": ("ranker/learned/test_settings.py", "fields"),
     "ranker/training/loss.py": ("ranker/training/test_loop.py", "records without methods"),
 }

@@ -221,7 +221,7 @@ def test_a_full_disk_is_told_in_one_line(tmp_path, server, monkeypatch, capfd):
 
     monkeypatch.setattr(web_archive.Segment, "write", full)
     assert fetch(tmp_path, [f"{server.url}/{i}" for i in range(3)]) == 1
-    assert "No space left on device" in capfd.readouterr().err.splitlines()[-1]
+    assert "no space left on device" in capfd.readouterr().err.splitlines()[-1]
 
 
 def test_a_finished_dataset_stays_finished(tmp_path, server):
