@@ -20,7 +20,7 @@ ELSEWHERE = {
     "pipeline/recurring/stage.py": ("pipeline/recurring/test_count.py", "a stage, run as a whole"),
     "models/evaluation/text.py": ("models/evaluation/test_tables.py", "the tables consist of it"),
     "models/network/settings.py": (
-        "models/recurrent/test_lstm_attention.py",
+        "models/network/test_presets.py",
         "fields; one rule serves all",
     ),
     "ranker/training/settings.py": ("ranker/learned/test_settings.py", "fields"),
