@@ -8,7 +8,12 @@ from wikisum.crawl.warc.warc import PageRecord, Rejection, read_captures
 
 
 def read_record(
-    data: bytes, url: str, offset: int, digest: str, max_payload_bytes: int
+    data: bytes,
+    url: str,
+    offset: int,
+    digest: str,
+    max_payload_bytes: int,
+    keep_truncated: bool = False,
 ) -> PageRecord | Rejection:
     """Read the page in `data`, which should be the one record of `url`, at `offset` in its file.
 
@@ -16,7 +21,12 @@ def read_record(
     whole record), `wrong_record` (it is of another URL).
     """
     items = list(
-        read_captures(io.BytesIO(data), max_payload_bytes=max_payload_bytes, index_digest=digest)
+        read_captures(
+            io.BytesIO(data),
+            max_payload_bytes=max_payload_bytes,
+            index_digest=digest,
+            keep_truncated=keep_truncated,
+        )
     )
     if not items:
         return Rejection(url, "wrong_record", offset, "it is not a page")

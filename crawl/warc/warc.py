@@ -74,6 +74,7 @@ def read_captures(
     index_digest: str | None = None,
     start: int = 0,
     end: int | None = None,
+    keep_truncated: bool = False,
 ) -> Iterator[PageRecord | Rejection]:
     """Yield the wanted pages of a file in order, and a Rejection for everything that is wrong.
 
@@ -81,7 +82,8 @@ def read_captures(
     file. Payloads are compared with their digests only if the digest of an index is given.
     With `start` or `end`, only the records in [start, end) of the file are read; these must come
     from `records_between`. `raw` needs to seek only if there is a `start`. Nothing is raised but
-    what `raw` raises.
+    what `raw` raises. With `keep_truncated`, pages that the crawler cut at its size limit
+    (`WARC-Truncated: length`) are yielded as far as they go.
 
     Reasons of a Rejection: `http_status_NNN`, `not_html`, `not_a_response`, `revisit`,
     `truncated_record`, `bad_record`, `bad_encoding`, `page_too_large`, `wrong_digest`,
@@ -97,7 +99,7 @@ def read_captures(
         if end is not None and (reader.file_offset() or 0) >= end:
             reader.found_start = True
             break
-        for item in _records(reader, wanted, max_payload_bytes, index_digest):
+        for item in _records(reader, wanted, max_payload_bytes, index_digest, keep_truncated):
             if not reader.found_start and isinstance(item, Rejection):
                 first_fault = first_fault or item
                 continue
@@ -113,7 +115,11 @@ def read_captures(
 
 
 def _records(
-    reader: MemberReader, wanted: Callable[[str], bool], max_bytes: int, index_digest: str | None
+    reader: MemberReader,
+    wanted: Callable[[str], bool],
+    max_bytes: int,
+    index_digest: str | None,
+    keep_truncated: bool,
 ) -> Iterator[PageRecord | Rejection]:
     """Yield the wanted records of one part, and what is lost of it.
 
@@ -158,7 +164,7 @@ def _records(
         elif next_position < end_position:
             yield Rejection(url, "bad_record", offset, "another record begins in it")
         elif is_wanted:
-            yield _page(header, block, offset, length, max_bytes, index_digest)
+            yield _page(header, block, offset, length, max_bytes, index_digest, keep_truncated)
         if next_position > end_position:
             lost = next_position - end_position
             lost_offset = _either(end_offset, end_position)
@@ -196,13 +202,15 @@ def _page(
     length: int,
     max_bytes: int,
     index_digest: str | None,
+    keep_truncated: bool,
 ) -> PageRecord | Rejection:
     def reject(reason: str, detail: str) -> Rejection:
         return Rejection(header.url, reason, offset, detail)
 
     if header.type == "revisit":
         return reject("revisit", "its body is in another record")
-    if truncated := header.headers.get("warc-truncated"):
+    truncated = header.headers.get("warc-truncated")
+    if truncated and not (keep_truncated and truncated.strip().lower() == "length"):
         return reject("truncated_record", truncated)
     if "warc-segment-number" in header.headers:
         return reject("truncated_record", "only a segment")

@@ -26,6 +26,7 @@ from wikisum.ranker.rouge import rouge1_recall, rouge2_recall
 from wikisum.ranker.select import best_within, without_near_duplicates
 from wikisum.ranker.tfidf import tfidf_scores
 
+NEAR_DUPLICATE = "near_duplicate"
 MAX_DETAIL_CHARS = 200  # of a paragraph that is shown in a dropped row
 
 
@@ -86,7 +87,7 @@ def make_example(
         example, repeated = _ranked(article, documents, paragraphs, settings)
         sizes = _sizes(article, documents, paragraphs)
         counts["paragraphs_out"] = len(example.paragraphs)
-        counts["paragraphs_near_duplicate"] = repeated
+        counts[f"paragraphs_{NEAR_DUPLICATE}"] = repeated
         counts["paragraphs_cut"] = len(paragraphs) - len(example.paragraphs) - repeated
         counts["documents_out"] = len(documents)
         counts["examples_out"] = 1

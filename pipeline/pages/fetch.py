@@ -38,7 +38,14 @@ def _document(
     if isinstance(data, BadAnswer):
         item = warc.Rejection(url, data.reason, offset, str(data))
     else:
-        item = read_record(data, url, offset, capture.digest, settings.max_page_bytes)
+        item = read_record(
+            data,
+            url,
+            offset,
+            capture.digest,
+            settings.max_page_bytes,
+            settings.keep_truncated,
+        )
     paragraphs: Counter[str] = Counter()
     result = make_document(item, capture.warc_file, stage, settings, paragraphs)
     return result._replace(url=capture.url), dict(paragraphs)

@@ -36,6 +36,7 @@ def read_records(
     max_page_bytes: int,
     access: Access,
     part: PartWriter,
+    keep_truncated: bool = False,
 ) -> Iterator[PageRecord | Rejection]:
     """The wanted records of a share, or the reason why a server does not give the file.
 
@@ -47,7 +48,14 @@ def read_records(
         raw: BinaryIO | RemoteFile, start: int = 0, end: int | None = None
     ) -> Iterator[PageRecord | Rejection]:
         reader = cast(BinaryIO, CountingReader(raw, part.ticker))
-        return read_captures(reader, wanted, max_page_bytes, start=start, end=end)
+        return read_captures(
+            reader,
+            wanted,
+            max_page_bytes,
+            start=start,
+            end=end,
+            keep_truncated=keep_truncated,
+        )
 
     file, first, before = share
     if not is_http(file.path):

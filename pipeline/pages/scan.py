@@ -57,6 +57,9 @@ class ScanFiles:
             part.counts["records_not_wanted"] += not found
             return found
 
-        records = read_records(share, wanted, self.settings.max_page_bytes, self.access, part)
+        own = self.settings
+        records = read_records(
+            share, wanted, own.max_page_bytes, self.access, part, own.keep_truncated
+        )
         for item in records:
             yield make_document(item, share.file.name, part.stage, self.settings, part.counts)

@@ -36,3 +36,6 @@ class PageSettings(Checked):
     max_page_bytes: int = max_page_bytes_setting(
         16, "drop pages larger than this; HTML over 8 MiB is dropped in any case"
     )
+    keep_truncated: bool = setting(
+        False, "keep what there is of pages that the crawler cut at its size limit", is_later=True
+    )

@@ -490,3 +490,14 @@ def test_files_that_others_broke_end_well(real_data):
         items = read((folder / name).read_bytes())
         places = [(i.offset, i.length, len(i.payload)) for i in items if isinstance(i, PageRecord)]
         assert (places, rejected(items)) == (captures, reasons), name
+
+
+def test_a_page_cut_at_the_size_limit_is_kept_on_demand():
+    record = warc_record("http://x.example/", PAGE, WARC_Truncated="length")
+    (item,) = read_captures(io.BytesIO(record), keep_truncated=True)
+    assert isinstance(item, PageRecord)
+    assert item.payload == PAGE
+    for cut in ("time", "disconnect"):
+        record = warc_record("http://x.example/", PAGE, WARC_Truncated=cut)
+        (item,) = read_captures(io.BytesIO(record), keep_truncated=True)
+        assert item[:2] == ("http://x.example/", "truncated_record")
