@@ -18,11 +18,6 @@ ELSEWHERE = {
     "crawl/wikipedia/marks.py": ("crawl/wikipedia/test_mend.py", "constants"),
     "ranker/data/errors.py": ("ranker/data/test_check.py", "a class without a body"),
     "pipeline/recurring/stage.py": ("pipeline/recurring/test_count.py", "a stage, run as a whole"),
-    "models/evaluation/text.py": ("models/evaluation/test_tables.py", "the tables consist of it"),
-    "models/network/settings.py": (
-        "models/network/test_presets.py",
-        "fields; one rule serves all",
-    ),
     "ranker/training/settings.py": ("ranker/learned/test_settings.py", "fields"),
     "ranker/training/loss.py": ("ranker/training/test_loop.py", "records without methods"),
 }
