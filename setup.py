@@ -46,7 +46,7 @@ TRAIN = ["torch>=2.11", "safetensors>=0.5", "tensorboard>=2.19"]
 AWS = ["boto3>=1.34"]
 DASK = ["dask>=2025.1", "distributed>=2025.1"]
 PDF = ["pypdf>=5"]
-HF = [*TRAIN, "transformers>=5.20"]
+HF = [*TRAIN, "transformers>=5.20", "tokenizers>=0.22"]
 JUDGE = ["starlette>=0.40", "uvicorn>=0.30"]
 GCP = ["apache-beam[gcp]>=2.77"]
 # trafilatura needs the second through an extra of lxml that old versions of pip do not see

@@ -31,10 +31,9 @@ class SummarySampler:
         if reader.vocabulary is None:
             raise ValueError("sample summaries need a reader with the run's vocabulary")
         self._reader, self._vocabulary = reader, reader.vocabulary
-        decoding = settings.decoding
-        self._greedy = DecodingSettings(
-            beam=1, min_tokens=decoding.min_tokens, max_tokens=decoding.max_tokens
-        )
+        # no longer than what is learned, which fits every model
+        longest = min(settings.decoding.max_tokens, settings.source.target_tokens)
+        self._greedy = DecodingSettings(beam=1, max_tokens=longest)
         columns = ["title", "lead", "paragraphs.text"]
         rows = read_group(reader.groups[0], columns).slice(0, MAX_SAMPLES)
         self._examples: list[dict[str, Any]] = rows.to_pylist()

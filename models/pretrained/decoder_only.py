@@ -15,6 +15,7 @@ from wikisum.models.network.packing import Batch, Source
 from wikisum.models.network.spec import Loss, SummaryModel
 from wikisum.models.pretrained.frame import Rows, prompt_frame, rows
 from wikisum.models.pretrained.labels import cross_entropy, model_ids, our_logits
+from wikisum.models.pretrained.lengths import check_steps, target_positions
 from wikisum.models.pretrained.network import CacheState, returning_attention, source_shares
 from wikisum.models.pretrained.settings import PretrainedSettings
 
@@ -63,7 +64,12 @@ class PretrainedDecoder(SummaryModel):
         return self.network(input_ids=id_BX, attention_mask=mask_BX, return_dict=True, **options)
 
     def start(self, memory: Rows, beam: int, max_steps: int) -> CacheState:
-        """Return the state before the first step, which reads each prompt once."""
+        """Return the state before the first step, which reads each prompt once.
+
+        Raises ValueError for too many steps.
+        """
+        longest = memory.id_BT.shape[1]
+        check_steps(target_positions(self.network.config), longest, max_steps)
         found = self._call(memory.id_BT[:, :-1], memory.mask_BT[:, :-1], use_cache=True)
         found.past_key_values.batch_repeat_interleave(beam)
         mask = memory.mask_BT.repeat_interleave(beam, 0)

@@ -14,6 +14,7 @@ from wikisum.models.network.packing import Batch, Source
 from wikisum.models.network.spec import Loss, SummaryModel
 from wikisum.models.pretrained.frame import Rows, encoder_frame, rows
 from wikisum.models.pretrained.labels import cross_entropy, model_ids, our_logits
+from wikisum.models.pretrained.lengths import check_steps, target_positions
 from wikisum.models.pretrained.network import CacheState, returning_attention, source_shares
 from wikisum.models.pretrained.settings import PretrainedSettings
 
@@ -81,7 +82,8 @@ class PretrainedEncoderDecoder(SummaryModel):
         return like_B1.new_tensor(self.frame.start).expand(len(like_B1), -1)
 
     def start(self, memory: Encoded, beam: int, max_steps: int) -> CacheState:
-        """Return the state before the first step."""
+        """Return the state before the first step. Raises ValueError for too many steps."""
+        check_steps(target_positions(self.network.config), len(self.frame.start), max_steps)
         hidden, mask = (
             x.repeat_interleave(beam, 0) for x in (memory.hidden_BTW, memory.rows.mask_BT)
         )

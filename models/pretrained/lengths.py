@@ -16,13 +16,29 @@ def check_lengths(settings: RunSettings) -> None:
         around = len(frame.prefix) + len(frame.suffix)
         limit = _first_of(config, "max_encoder_position_embeddings", "max_position_embeddings")
         _check("--source-tokens", source.source_tokens, around, limit)
-        limit = _first_of(config, "max_decoder_position_embeddings", "max_position_embeddings")
-        _check("--lead-tokens", source.lead_tokens, len(frame.start), limit)
+        _check("--lead-tokens", source.lead_tokens, len(frame.start), target_positions(config))
     else:
         frame = prompt_frame(settings.model, tokenizer, config)
         around = len(frame.prefix) + len(frame.suffix) + source.lead_tokens
-        limit = _first_of(config.get_text_config(), "max_position_embeddings")
-        _check("--source-tokens", source.source_tokens, around, limit)
+        _check("--source-tokens", source.source_tokens, around, target_positions(config))
+
+
+def check_steps(limit: int | None, used: int, max_steps: int) -> None:
+    """Raise ValueError if a search may need more positions than a model has.
+
+    `used` positions are taken before the first of its steps, of which one is for the end.
+    """
+    if limit is not None and used + max_steps - 1 > limit:
+        raise ValueError(
+            f"--max-tokens must be at most {limit - used:,}, not {max_steps - 1:,}: the model has "
+            f"{limit:,} positions, and {used:,} of them hold other tokens"
+        )
+
+
+def target_positions(config: Any) -> int | None:
+    """Return how many positions a decoder has, None for any number."""
+    own = config if config.is_encoder_decoder else config.get_text_config()
+    return _first_of(own, "max_decoder_position_embeddings", "max_position_embeddings")
 
 
 def _first_of(config: Any, *names: str) -> int | None:

@@ -14,6 +14,7 @@ EXTRA_BY_MODULE = {
     "trafilatura": "trafilatura",
     "boto3": "aws",
     "pypdf": "pdf",
+    "tokenizers": "hf",
     "transformers": "hf",
     "starlette": "judge",
     "uvicorn": "judge",

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from wikisum.models.pretrained.lengths import check_lengths
+from wikisum.models.pretrained.lengths import check_lengths, check_steps
 from wikisum.models.settings.run import SourceSettings
 
 
@@ -28,3 +28,17 @@ def test_what_does_not_fit_is_refused(kind, source, lead, limit, settings_for):
     else:
         with pytest.raises(ValueError, match=limit):
             check_lengths(settings)
+
+
+def test_a_search_of_too_many_steps_is_refused():
+    check_steps(None, 500, 10_000)
+    check_steps(256, 2, 255)  # 254 tokens and the end, which is not read
+    with pytest.raises(ValueError, match="--max-tokens must be at most 254, not 255"):
+        check_steps(256, 2, 256)
+
+
+def test_models_refuse_summaries_that_do_not_fit(model_and_batch):
+    for kind in ("bart", "gpt2"):
+        model, batch = model_and_batch(kind)
+        with pytest.raises(ValueError, match="--max-tokens must be at most"):
+            model.start(model.encode(batch.source), 1, 400)
