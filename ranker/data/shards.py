@@ -87,7 +87,7 @@ def open_shard(shard: Shard) -> pq.ParquetFile:
     """
     try:
         return pq.ParquetFile(shard.path, filesystem=shard.filesystem)
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         raise BadFile(f"{shard} is not a Parquet file") from error
     except FileNotFoundError:
         raise
@@ -113,7 +113,10 @@ def read_group(group: RowGroup, columns: Sequence[str], vocab_size: int | None =
     cannot be read.
     """
     with open_shard(group.shard) as file:
-        paths = [file.schema.column(i).path for i in range(len(file.schema))]
+        try:
+            paths = [file.schema.column(i).path for i in range(len(file.schema))]
+        except UnicodeDecodeError as error:
+            raise BadFile(f"{group.shard}: the name of a column is not UTF-8") from error
         leaves: list[str] = []
         for column in columns:
             found = [path for path in paths if _is_in(path, column)]
@@ -122,6 +125,7 @@ def read_group(group: RowGroup, columns: Sequence[str], vocab_size: int | None =
             leaves += found
         try:
             table = file.read_row_group(group.number, columns=leaves).combine_chunks()
+            table.validate(full=True)  # also that texts are UTF-8
         except (pa.ArrowException, OSError) as error:
             raise OSError(f"{group.shard}: row group {group.number}: {error}") from error
         before = sum(file.metadata.row_group(i).num_rows for i in range(group.number))
