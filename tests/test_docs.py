@@ -11,7 +11,7 @@ import wikisum.pipeline
 from benchmarks.topics import TopicSettings, write_topics
 from tests.test_readme import ROOT, commands_of
 from wikisum.pipeline import reasons, records
-from wikisum.pipeline.cli import _parser
+from wikisum.pipeline.cli import _parser, main
 from wikisum.pipeline.engine.stage import Stage
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -115,6 +115,9 @@ SNIPPETS = [
 def in_folder_of_a_dataset(tmp_path_factory):
     folder = tmp_path_factory.mktemp("docs")
     write_topics(folder / "out", 60, TopicSettings(facts=2, distractors=4), 400)
+    flags = ["--preset", "tiny-ft", "--steps", "1", "--validate-every", "1"]
+    data = ["--data", str(folder / "out"), "--out", str(folder / "runs" / "ft")]
+    assert main(["train", "summarizer", *flags, *data]) == 0
     return folder
 
 

@@ -22,7 +22,11 @@ from wikisum.crawl.warc.warc import read_captures
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.records import DOCUMENT, DROPPED
 
-TEXT = "The bridge over the Tavin was painted green by {} men in a single summer of that year."
+# long enough for a document, and with another word no near-duplicate
+TEXT = (
+    "The {0} bridge over the {0} Tavin was {0} painted green {0} in a {0} single summer {0} of "
+    "that {0} year, and {0} boats came {0} from Osterby {0} on Sundays {0} to see {0} how it {0} was."
+)
 ANSWERS = {
     "/robots.txt": Answer(200, b"User-agent: *\nDisallow: /closed"),
     "/good": page(TEXT.format("nine")),
