@@ -24,8 +24,8 @@ from wikisum.pipeline.records import DOCUMENT, DROPPED
 
 # long enough for a document, and with another word no near-duplicate
 TEXT = (
-    "The {0} bridge over the {0} Tavin was {0} painted green {0} in a {0} single summer {0} of "
-    "that {0} year, and {0} boats came {0} from Osterby {0} on Sundays {0} to see {0} how it {0} was."
+    "The bridge over the Tavin was painted green by {0} men in {0} weeks of a single summer. They "
+    "had {0} boats and {0} ladders, and on {0} Sundays a crowd of {0} families came to watch them."
 )
 ANSWERS = {
     "/robots.txt": Answer(200, b"User-agent: *\nDisallow: /closed"),
