@@ -22,16 +22,29 @@ from wikisum.crawl.warc.warc import read_captures
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.records import DOCUMENT, DROPPED
 
-# long enough for a document, and with another word no near-duplicate
-TEXT = (
-    "The bridge over the Tavin was painted green by {0} men in {0} weeks of a single summer. They "
-    "had {0} boats and {0} ladders, and on {0} Sundays a crowd of {0} families came to watch them."
-)
+# long enough for documents, and no two alike
+TEXTS = {
+    "nine": "The bridge over the Tavin was painted green by nine men in one summer. They worked "
+    "from boats, and a crowd came on Sundays to see how far the color had got by then.",
+    "seven": "Seven arches carry the road from Osterby to the market on the other side. The stones "
+    "were cut in a quarry near the coast, and came up the river on the barges of a mill.",
+    "twelve": "Twelve lamps were hung on the parapet when the railway opened its station. A keeper "
+    "lit them each evening, until the council bought a machine that did the work alone.",
+}
+
+
+def text(word: str) -> str:
+    """A paragraph of a page, with a word in it."""
+    other = "There were {0} boats on the river in {0} weeks of that summer, and in each {0} "
+    other += "families came from the town to watch the {0} painters at work on the old bridge."
+    return TEXTS.get(word, other.format(word))
+
+
 ANSWERS = {
     "/robots.txt": Answer(200, b"User-agent: *\nDisallow: /closed"),
-    "/good": page(TEXT.format("nine")),
+    "/good": page(text("nine")),
     "/moved": redirect("/elsewhere", 301),
-    "/elsewhere": page(TEXT.format("seven")),
+    "/elsewhere": page(text("seven")),
     "/empty": page("Short."),
     "/away": redirect("/nowhere", 302),
 }
@@ -72,7 +85,7 @@ def articles(folder: Path, urls: list[str]) -> list[str]:
 def crawl_file(folder: Path) -> Path:
     """A crawl file with a page, and with one that it could not have."""
     path = folder / "crawl.warc.gz"
-    records = [warc_record(OLD, page(TEXT.format("twelve")).body),
+    records = [warc_record(OLD, page(text("twelve")).body),
                warc_record("http://b.example/", b"no", status="404 Not Found")]  # fmt: skip
     path.write_bytes(gzipped(*records))
     return path
@@ -183,7 +196,7 @@ def test_what_a_crawl_has_now_is_not_taken_from_the_web(server, tmp_path):
     out = build(tmp_path, [OLD, url], *LIVE)
     assert {d["warc_file"] for d in rows(out, "documents")} == {"live/live-00000.warc.gz"}
     crawl = tmp_path / "crawl.warc.gz"
-    crawl.write_bytes(gzipped(warc_record(url, page(TEXT.format("twelve")).body)))
+    crawl.write_bytes(gzipped(warc_record(url, page(text("twelve")).body)))
     build(tmp_path, [OLD, url], "--warcs", crawl, *LIVE)
     assert {d["warc_file"] for d in rows(out, "documents")} == {"crawl.warc.gz"}
     assert main(["validate", str(out)]) == 0
@@ -197,7 +210,7 @@ def test_single_stages_go_on_from_it_while_the_same_pages_are_missing(server, tm
     assert main(["examples", *same, *without]) == 0
     assert used(out) == set(cited)
     both = tmp_path / "both.warc.gz"
-    texts = [(url, page(TEXT.format("twelve")).body) for url in cited]
+    texts = [(url, page(text("twelve")).body) for url in cited]
     both.write_bytes(gzipped(*(warc_record(*text) for text in texts)))
     assert main(["scan", "--warcs", str(both), *same]) == 0
     assert main(["examples", *same, *without]) == 0
@@ -220,13 +233,13 @@ def test_killed_while_it_fetches_and_while_it_scans(tmp_path):
     The first kill comes while one page hangs, the second when the first part is scanned.
     """
     numbers = [str(n) for n in range(8)]
-    hanging = page(TEXT.format("four"))._replace(wait_seconds=30)
+    hanging = page(text("four"))._replace(wait_seconds=30)
 
     def answers(path: str) -> Answer:
         if path == "/robots.txt":
             return NOT_FOUND
         is_first = path == "/4" and server.paths.count("/4") == 1
-        return hanging if is_first else page(TEXT.format(path))
+        return hanging if is_first else page(text(path))
 
     with Server(answers).running() as server:
         cited = [f"{server.url}/{n}" for n in numbers]
@@ -254,14 +267,12 @@ def test_killed_while_it_fetches_and_while_it_scans(tmp_path):
 
 def test_interrupted_while_it_fetches_it_goes_on(tmp_path):
     """Ctrl-C: what was had stands, and the same command asks for the rest."""
-    hanging = page(TEXT.format("four"))._replace(wait_seconds=30)
+    hanging = page(text("four"))._replace(wait_seconds=30)
 
     def answers(path: str) -> Answer:
         if path == "/robots.txt":
             return NOT_FOUND
-        return (
-            hanging if server.paths.count("/2") == 1 and path == "/2" else page(TEXT.format(path))
-        )
+        return hanging if server.paths.count("/2") == 1 and path == "/2" else page(text(path))
 
     with Server(answers).running() as server:
         cited = [f"{server.url}/{n}" for n in range(4)]
