@@ -11,6 +11,7 @@ from wikisum.models.table import preset
 from wikisum.models.training.checkpoints import prepare_run
 from wikisum.models.training.train import Stopping, Trainer
 from wikisum.ranker.data.shards import split_shards
+from wikisum.ranker.data.vocab import END
 from wikisum.ranker.training.distributed import ProcessGroup
 
 CPU = torch.device("cpu")
@@ -49,3 +50,24 @@ def make_job(topics):
         return SummaryJob(reader, DecodingSettings(max_tokens=8, **search), 1_000)
 
     return make
+
+
+@pytest.fixture
+def make_peaked(make_model):
+    """A model that repeats itself and ends sooner or later, so that every rule has work to do."""
+
+    def make(end_bias, name="ht"):
+        model = make_model(name)
+        with torch.no_grad():
+            model.embedding.weight *= 3
+            model.output_bias[END] += end_bias
+            model.output_bias[10:14] += 2
+        return model
+
+    return make
+
+
+@pytest.fixture
+def peaked(make_peaked):
+    """One whose summaries are of many lengths."""
+    return make_peaked(5.0)
