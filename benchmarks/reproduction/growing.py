@@ -1,48 +1,65 @@
-"""Do models that can read more of the source predict the lead better?
-
-    python -m benchmarks.length_ordering [--steps 500] [--seeds 3]
+"""Do models that read more of the source predict the lead better (Liu et al. 2018, table 4)?
 
 The generated set has 12 facts per example, each one of 4 values, in random order among other
-words, 36 tokens in all; the lead states the values in a fixed order. As the limits of Liu et al.
-2018 grow (500, 4,000 and 11,000 tokens), so they do here: T-ED reads a quarter of the source, T-D
-half of it, T-DMCA all. A value that is not read costs log 4 nats at best, so the best losses per
-label are 0.96, 0.64 and 0. All have about 100,000 parameters and see the same examples per seed.
-The source is noise, so models are trained on the target alone.
-
-Prints the loss on test examples that no model was trained on, with 95 % intervals: the bootstrap
-draws seeds and, in each, test examples. Then one JSON line.
+words, 36 tokens in all; the lead states the values in a fixed order. As the limits of the paper
+grow (500, 500, 4,000 and 11,000 tokens), so they do here: seq2seq-att and T-ED read a quarter of
+the source, T-D half of it, T-DMCA all. A value that is not read costs log 4 nats at best, so the
+best losses per label are 0.96, 0.96, 0.64 and 0. All have about 100,000 parameters and see the same
+examples per seed. The source is noise, so models are trained on the target alone.
 """
 
 import argparse
-import json
-import platform
 import time
-from itertools import pairwise
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
 
+from benchmarks.reproduction.compare import Row, compared, parts_of
 from wikisum.models.bench import parameter_count
 from wikisum.models.data.batches import collate
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
 from wikisum.models.network.flat_transformer import FlatSettings
 from wikisum.models.network.packing import Batch
+from wikisum.models.recurrent.lstm_attention import LstmSettings
 from wikisum.models.table import build
 
 FACTS, VALUES, GAP, OTHERS, FIRST_ID = 12, 4, 2, 16, 10
 TOKENS = FACTS * (1 + GAP)
+VOCAB_SIZE = FIRST_ID + FACTS * VALUES + OTHERS
 SHAPE: dict[str, Any] = {
-    "vocab_size": FIRST_ID + FACTS * VALUES + OTHERS, "width": 48, "feedforward": 96, "heads": 4,
-    "dropout": 0.0, "pre_norm": True,
+    "vocab_size": VOCAB_SIZE, "width": 48, "feedforward": 96, "heads": 4, "dropout": 0.0,
+    "pre_norm": True,
 }  # fmt: skip
 # name: settings, tokens read
 MODELS: dict[str, tuple[Any, int]] = {
+    "seq2seq-att": (
+        LstmSettings(vocab_size=VOCAB_SIZE, embedding=48, width=64, layers=1, dropout=0.0),
+        TOKENS // 4,
+    ),
     "T-ED": (FlatSettings(**SHAPE, encoder_layers=2, decoder_layers=2), TOKENS // 4),
     "T-D": (DecoderOnlySettings(**SHAPE, layers="FFFFF", source_loss=False), TOKENS // 2),
     "T-DMCA": (DecoderOnlySettings(**SHAPE, layers="LMLML", block=12, source_loss=False), TOKENS),
 }
-BATCH, TEST = 16, 512
+BATCH, TEST, STEPS = 16, 512, 500
+
+
+def growing(args: argparse.Namespace) -> Iterator[Row]:
+    """Yield the loss per label of each model, in nats, on examples it was not trained on."""
+    torch.set_num_threads(1)
+    parts, sizes = {}, {}
+    for name in MODELS:
+        runs = [trained(name, seed, args.steps or STEPS) for seed in args.seeds]
+        parts[name] = [parts_of(test_losses(name, model)[:, None]) for model, _ in runs]
+        seconds = sum(seconds for _, seconds in runs) / len(runs)
+        sizes[name] = {
+            "tokens read": MODELS[name][1],
+            "parameters": parameter_count(runs[0][0]),
+            "training CPU s": seconds,
+        }
+    for row in compared(parts, ["loss"], "T-DMCA"):
+        yield row | sizes[row["system"]]
 
 
 def draw(rng: np.random.Generator, examples: int, limit: int) -> Batch:
@@ -82,47 +99,3 @@ def test_losses(name: str, model: torch.nn.Module) -> np.ndarray:
     model.eval()
     log = model.log_probabilities(batch, model.encode(batch.source))
     return -log.view(TEST, FACTS + 1).mean(1).numpy()
-
-
-def interval(losses_SE: np.ndarray, draws: int = 2_000) -> list[float]:
-    """Return the 95 % interval of the mean over seeds and examples, by a nested bootstrap."""
-    rng = np.random.default_rng(0)
-    seeds, examples = losses_SE.shape
-    means = []
-    for _ in range(draws):
-        rows = losses_SE[rng.integers(seeds, size=seeds)]
-        means.append(rows[:, rng.integers(examples, size=examples)].mean())
-    return [round(float(q), 4) for q in np.quantile(means, [0.025, 0.975])]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--steps", type=int, default=500)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--models", default=",".join(MODELS))
-    args = parser.parse_args()
-    torch.set_num_threads(1)
-    losses: dict[str, np.ndarray] = {}
-    rows = []
-    for name in args.models.split(","):
-        runs = [trained(name, seed, args.steps) for seed in range(args.seeds)]
-        losses[name] = np.stack([test_losses(name, model) for model, _ in runs])
-        rows.append({
-            "model": name, "tokens": MODELS[name][1], "parameters": parameter_count(runs[0][0]),
-            "loss": round(float(losses[name].mean()), 4), "interval": interval(losses[name]),
-            "by_seed": losses[name].mean(1).round(4).tolist(),
-            "cpu_seconds": round(sum(seconds for _, seconds in runs), 1),
-        })  # fmt: skip
-        print(rows[-1], flush=True)
-    names = list(losses)
-    better = {
-        f"{worse} - {best}": interval(losses[worse] - losses[best])
-        for worse, best in pairwise(names)
-    }
-    print(f"differences, paired by seed and example: {better}")
-    about = {"settings": vars(args), "machine": platform.machine(), "torch": torch.__version__}
-    print(json.dumps({"rows": rows, "differences": better, **about}))
-
-
-if __name__ == "__main__":
-    main()
