@@ -10,7 +10,7 @@ from wikisum.pipeline.commands.estimate import add_estimate_flags, estimate
 from wikisum.pipeline.commands.extras import check_build
 from wikisum.pipeline.commands.flags import settings_of
 from wikisum.pipeline.commands.job import add_job_flags, add_verify, check_out, open_job
-from wikisum.pipeline.examples.settings import VocabSettings
+from wikisum.pipeline.examples.settings import GraphSettings, VocabSettings
 from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.remote.settings import RemoteSettings
 
@@ -57,7 +57,7 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     if args.estimate:
         print(estimate(args, settings, remote, live, **inputs))
         return DONE
-    check_build()
+    check_build(needs_spacy=settings[GraphSettings].needs_spacy)
     vocab = flags.vocab_file(settings[VocabSettings].vocab)
     metadata = flags.metadata_folder(args.metadata)
     with open_job(args, beam_flags) as job:

@@ -115,8 +115,8 @@ def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
     from wikisum.pipeline.build import made_pages
     from wikisum.pipeline.examples.stage import encode_subwords, join_pages, link_paragraphs
 
-    check_build()
     settings = flags.build_settings(args, ExampleSettings, GraphSettings)
+    check_build(needs_spacy=settings[GraphSettings].needs_spacy)
     with open_job(args, beam_flags, "articles") as job:
         read, wanted = done_stage(job, "articles"), done_stage(job, "wanted")
         pages = made_pages(job, wanted)

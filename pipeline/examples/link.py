@@ -28,7 +28,7 @@ def link(
     firsts = [paragraphs[: settings.graph_paragraphs] for paragraphs in examples]
     none: list[Edges | None] = [None] * len(firsts)
     similarity = _similarity(firsts, settings) if settings.has("similarity") else none
-    discourse = _discourse(firsts) if settings.has("discourse") else none
+    discourse = _discourse(firsts, settings) if settings.has("discourse") else none
     return [list(graphs) for graphs in zip(similarity, discourse, strict=True)]
 
 
@@ -36,18 +36,25 @@ def _similarity(examples: list[Sequence[Paragraph]], settings: GraphSettings) ->
     return [similarity_graph([p.text for p in e], settings.similarity_threshold) for e in examples]
 
 
-def _discourse(examples: list[Sequence[Paragraph]]) -> list[Edges | None]:
+def _discourse(examples: list[Sequence[Paragraph]], settings: GraphSettings) -> list[Edges | None]:
     """The discourse graphs. Entities are recognized in one batch over all examples."""
-    entities = iter(paragraph_entities([p.text for e in examples for p in e]))
-    return [
-        discourse_graph(
-            [p.text for p in paragraphs],
-            [p.document for p in paragraphs],
-            [p.position for p in paragraphs],
-            [next(entities) for _ in paragraphs],
+    read = [[p.text for p in e[: settings.entity_paragraphs]] for e in examples]
+    if settings.entities == "none":
+        read = [[] for _ in examples]
+    entities = iter(paragraph_entities([text for texts in read for text in texts]))
+    graphs: list[Edges | None] = []
+    for paragraphs, texts in zip(examples, read, strict=True):
+        names = [next(entities) for _ in texts]
+        unread = [frozenset[str]()] * (len(paragraphs) - len(texts))
+        graphs.append(
+            discourse_graph(
+                [p.text for p in paragraphs],
+                [p.document for p in paragraphs],
+                [p.position for p in paragraphs],
+                names + unread,
+            )
         )
-        for paragraphs in examples
-    ]
+    return graphs
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ TEXT_RULES = ("plain", "t2t")
 ANY_LANGUAGE = "any"
 RANKINGS = ("tfidf", "given")
 GRAPHS = ("both", "similarity", "discourse", "none")
+ENTITIES = ("spacy", "none")
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,10 @@ class ExampleSettings(Checked):
 
 @dataclass(frozen=True)
 class GraphSettings(Checked):
-    """How paragraphs are linked; only the first `graph_paragraphs`, or all of them if None."""
+    """How paragraphs are linked; only the first `graph_paragraphs`, or all of them if None.
+
+    Of these, the first `entity_paragraphs` are linked by shared entities too.
+    """
 
     graphs: str = setting(
         "both",
@@ -107,10 +111,26 @@ class GraphSettings(Checked):
     graph_paragraphs: int | None = setting(
         None, "maximum paragraphs to link, best first", at_least=1, default_text="all"
     )
+    entities: str = setting(
+        "spacy",
+        "how entities are recognized; none links by discourse markers alone",
+        choices=ENTITIES,
+        is_later=True,
+    )
+    entity_paragraphs: int | None = setting(
+        40,
+        "maximum paragraphs to link by shared entities, best first",
+        at_least=1,
+    )
 
     def has(self, graph: str) -> bool:
         """Whether the graph `similarity` or `discourse` is made."""
         return self.graphs in ("both", graph)
+
+    @property
+    def needs_spacy(self) -> bool:
+        """Whether spaCy recognizes entities."""
+        return self.has("discourse") and self.entities == "spacy"
 
 
 @dataclass(frozen=True)

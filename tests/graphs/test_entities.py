@@ -1,7 +1,9 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wikisum.graphs import entities
-from wikisum.graphs.entities import normalize_entity, paragraph_entities
+from wikisum.graphs.entities import normalize_entity, paragraph_entities, words_near_names
 
 TEXTS = [
     "Angela Merkel flew from Berlin to the United Nations in New York on Monday.",
@@ -41,6 +43,27 @@ def test_normal_form(text, name):
     assert normalize_entity(text) == name
 
 
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        ("a b c d e Rome f g h i j", "b c d e Rome f g h i"),
+        ("Rome a b c d e f g h i Paris", "Rome a b c d f g h i Paris"),
+        ("Rome a b c d e f g Paris", "Rome a b c d e f g Paris"),
+        ("no capitals at all in these words", "no capitals at all in these words"),
+        ("", ""),
+    ],
+)
+def test_only_words_near_capitals_are_read(text, near):
+    assert words_near_names(text) == near
+
+
+@given(st.lists(st.sampled_from(["Rome", "a", "iPad", "b."]), max_size=40))
+def test_words_near_capitals_by_the_definition(words):
+    is_name = [word in ("Rome", "iPad") for word in words]
+    near = [w for i, w in enumerate(words) if any(is_name[max(i - 4, 0) : i + 5])]
+    assert words_near_names(" ".join(words)) == " ".join(near if any(is_name) else words)
+
+
 def test_batches_change_nothing():
     texts = [f"{one} {other}" for one in TEXTS for other in TEXTS]
     found = paragraph_entities(texts, batch_size=7)
@@ -56,9 +79,12 @@ def test_each_text_is_analysed_once(monkeypatch):
 
 
 def test_what_is_remembered_is_bounded(monkeypatch):
+    paragraph_entities(TEXTS[2:])
+    kept = dict(entities._known)
+    entities._known.clear()
     monkeypatch.setattr(entities, "MAX_REMEMBERED", 2)
     expected = paragraph_entities(TEXTS)
-    assert list(entities._known) == TEXTS[2:]
+    assert list(entities._known) == list(kept)
     assert paragraph_entities(TEXTS) == expected
 
 

@@ -37,6 +37,7 @@ FOR_CORPORA = Settings(
         max_documents=100_000,
         max_paragraphs=1000,
     ),
+    GraphSettings(entity_paragraphs=None),
 )
 ABOUT = "Import another corpus into the shards of a build."
 CORPORA = {
@@ -82,7 +83,7 @@ def _import(
     inputs = flags.input_files("FILE", _stories(args.files))
     lists = flags.input_files("--lists", args.lists)
     check_files(corpus, inputs, lists)
-    check_build(needs_spacy=settings[GraphSettings].has("discourse"))
+    check_build(needs_spacy=settings[GraphSettings].needs_spacy)
     vocab = flags.vocab_file(settings[VocabSettings].vocab)
     with open_job(args, beam_flags) as job:
         if args.verify:

@@ -24,3 +24,18 @@ def test_each_example_has_graphs_of_its_own():
     assert (list(similar.source), list(similar.target)) == ([1], [2])
     assert similar.weight[0] > 0.99
     assert len(shared.weight) == 1
+
+
+def test_entities_link_the_first_paragraphs_and_markers_all():
+    texts = [SAME, f"{SAME} Again.", f"{SAME} Today.", f"Later {SAME}"]
+    example = [Paragraph(text, 0, i, 0.0, 0.0) for i, text in enumerate(texts)]
+    ((_, first),) = link([example], GraphSettings(entity_paragraphs=2))
+    assert list(zip(first.source, first.target, strict=True)) == [(0, 1), (2, 3)]
+    assert first.weight[1] == 1.0
+    ((_, markers),) = link([example], GraphSettings(entities="none"))
+    assert (markers.source, markers.target, markers.weight) == ([2], [3], [1.0])
+
+
+def test_no_entities_need_no_model(monkeypatch):
+    monkeypatch.setattr("wikisum.graphs.entities.recognizer", None)
+    link([[Paragraph(SAME, 0, 0, 0.0, 0.0)]], GraphSettings(entities="none"))
