@@ -263,7 +263,7 @@ def draw(
             ]
             (line,) = axis.plot(THRESHOLDS, [p for p, _ in pairs], label=f"sections >= {least}")
             axis.plot(THRESHOLDS, [r for _, r in pairs], "--", color=line.get_color())
-        axis.axvline(0.5, color="grey", linewidth=0.5)
+        axis.axvline(0.5, color="gray", linewidth=0.5)
         axis.set(title=name, xlabel="threshold", ylim=(0.4, 1.01))
         axis.legend(title="precision —, recall - -", fontsize=8)
     figure.tight_layout()

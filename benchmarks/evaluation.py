@@ -24,7 +24,7 @@ from wikisum.models.decoding.summary_files import ReadParagraph, Summary
 from wikisum.models.evaluation.evaluate import EvaluationSettings, evaluate
 from wikisum.models.evaluation.metrics import METRICS, summary_parts
 from wikisum.models.evaluation.page import html_page
-from wikisum.models.evaluation.significance import bootstrap, randomisation_p
+from wikisum.models.evaluation.significance import bootstrap, randomization_p
 
 READY = "<script>document.title = 'ready ' + Math.round(performance.now());</script>"
 
@@ -99,7 +99,7 @@ def main() -> None:
     figures["bootstrap of four systems, CPU s"] = round(cpu_seconds(start), 1)
     one, other = (np.stack([over[:, k], np.ones_like(over[:, k])], axis=1) for k in (0, 1))
     start = time.process_time()
-    randomisation_p(one, other, args.samples, seed=0)
+    randomization_p(one, other, args.samples, seed=0)
     figures["paired test of two systems, CPU s"] = round(cpu_seconds(start), 1)
 
     with tempfile.TemporaryDirectory() as folder:

@@ -109,14 +109,14 @@ def draw_worst(
     f1 = 2 * scores.prod(axis=1) / np.maximum(scores.sum(axis=1), 1e-9)
     worst = np.argsort(f1)[:WORST]
     figure, axes = plt.subplots(WORST, 1, figsize=(11, 1.05 * WORST))
-    colours = {(1, 1): "#4c9f70", (1, 0): "#d1495b", (0, 1): "#edae49", (0, 0): "#dddddd"}
+    colors = {(1, 1): "#4c9f70", (1, 0): "#d1495b", (0, 1): "#edae49", (0, 0): "#dddddd"}
     for axis, i in zip(axes, worst, strict=True):
         page = read_blocks(pages[i].html)
         coverage, counts = block_coverage(page, pages[i].text)
         kept = main_blocks(page, models[i])
-        colour = [colours[int(c > 0.5), int(k)] for c, k in zip(coverage, kept, strict=True)]
+        color = [colors[int(c > 0.5), int(k)] for c, k in zip(coverage, kept, strict=True)]
         left = np.concatenate(([0], np.cumsum(counts)[:-1]))
-        axis.bar(left, 1, width=counts, align="edge", color=colour, linewidth=0)
+        axis.bar(left, 1, width=counts, align="edge", color=color, linewidth=0)
         axis.set_xlim(0, max(1, counts.sum()))
         axis.set_yticks([])
         axis.tick_params(labelsize=6)
@@ -125,7 +125,7 @@ def draw_worst(
             fontsize=7, loc="left", pad=2,
         )  # fmt: skip
     names = ("kept rightly", "lost", "kept wrongly", "left out rightly")
-    handles = [plt.Rectangle((0, 0), 1, 1, color=c) for c in colours.values()]
+    handles = [plt.Rectangle((0, 0), 1, 1, color=c) for c in colors.values()]
     figure.legend(handles, names, loc="lower center", ncol=4, fontsize=7, frameon=False)
     figure.supxlabel("words of the page, in reading order", fontsize=7, y=0.025)
     figure.tight_layout(rect=(0, 0.035, 1, 1), h_pad=0.4)

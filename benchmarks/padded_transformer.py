@@ -1,7 +1,7 @@
 """What one would write first: the hierarchical transformer, padded, of PyTorch's own layers.
 
 Letters: B examples, P paragraphs, T tokens of a paragraph, W width, S target tokens. The layers are
-those of `models/hierarchical_transformer.py` but for details of normalisation.
+those of `models/hierarchical_transformer.py` but for details of normalization.
 """
 
 import torch

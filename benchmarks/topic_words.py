@@ -22,7 +22,7 @@ PRICES = _pairs(
     "ten twelve twenty thirty forty fifty sixty ninety", "crowns shillings ducats florins"
 )
 MATERIALS = _words("granite brick iron oak slate marble copper glass clay steel flint pine")
-COLOURS = _words("red green blue white black yellow purple orange brown grey silver golden")
+COLORS = _words("red green blue white black yellow purple orange brown grey silver golden")
 ANIMALS = _words("swans bats otters owls foxes herons beavers ravens moths toads hares bees")
 RENOWN = _words("music cheese clocks lace kites songs roses lamps bells honey chess poems")
 
@@ -32,7 +32,7 @@ FACTS = [
     ("was built by {}", PEOPLE),
     ("opened in {}", [str(year) for year in range(1801, 1841)]),
     ("is made of {}", MATERIALS),
-    ("was painted {}", COLOURS),
+    ("was painted {}", COLORS),
     ("belongs to {}", FIRMS),
     ("is home to {}", ANIMALS),
     ("was sold for {}", PRICES),

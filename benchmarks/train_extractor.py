@@ -3,7 +3,7 @@
     python benchmarks/train_extractor.py PAGES.jsonl.gz [--unmarked CRAWL.warc.gz]
         [--out crawl/main_text.json]
 
-A block is labelled by aligning the page's words with the marked text's; a logistic regression
+A block is labeled by aligning the page's words with the marked text's; a logistic regression
 over crawl.block_features learns the labels. Then it learns unmarked pages too, of which only
 blocks count whose fate the first model, trafilatura and resiliparse agree on: they are of more
 sites and more kinds than the marked ones. Without --out nothing is written.

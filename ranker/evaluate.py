@@ -101,8 +101,8 @@ def score_chunk(
     seconds = (time.perf_counter() - start) / len(articles)
     for i, article in enumerate(articles):
         words = [rouge_tokens(paragraph) for paragraph in article.paragraphs]
-        index_of = {place: index for index, place in enumerate(article.places)}
-        as_stored = [index_of[place] for place in stored[i].places]
+        index_of = {position: index for index, position in enumerate(article.positions)}
+        as_stored = [index_of[position] for position in stored[i].positions]
         yield score_order(AS_STORED, as_stored, 0.0, article, words)
         for method in methods:
             start = time.perf_counter()

@@ -60,8 +60,8 @@ def _random(article: _Article) -> list[float]:
 
 def _scores_of_order(order: Sequence[int]) -> list[float]:
     scores = [0.0] * len(order)
-    for place, index in enumerate(order):
-        scores[index] = -float(place)
+    for position, index in enumerate(order):
+        scores[index] = -float(position)
     return scores
 
 

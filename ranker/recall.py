@@ -12,13 +12,13 @@ CUTS = (5, 10, 20, 40)
 class RankedArticle(NamedTuple):
     """What a ranking is judged on: the paragraphs, in the order of the shard, and the lead.
 
-    `places` are the paragraphs' documents and positions there.
+    `positions` are the paragraphs' documents and positions there.
     """
 
     title: str
     lead: str
     paragraphs: list[str]
-    places: list[tuple[int, int]]
+    positions: list[tuple[int, int]]
 
 
 def read_articles(groups: Sequence[RowGroup]) -> Iterator[RankedArticle]:
@@ -27,16 +27,18 @@ def read_articles(groups: Sequence[RowGroup]) -> Iterator[RankedArticle]:
     for group in groups:
         for row in read_group(group, columns).to_pylist():
             paragraphs = row["paragraphs"]
-            places = [(p["document"], p["position"]) for p in paragraphs]
-            yield RankedArticle(row["title"], row["lead"], [p["text"] for p in paragraphs], places)
+            positions = [(p["document"], p["position"]) for p in paragraphs]
+            yield RankedArticle(
+                row["title"], row["lead"], [p["text"] for p in paragraphs], positions
+            )
 
 
 def in_page_order(article: RankedArticle) -> RankedArticle:
     """Return the article as it was before it was ranked: paragraphs as they stand in its pages."""
-    order = sorted(range(len(article.places)), key=article.places.__getitem__)
+    order = sorted(range(len(article.positions)), key=article.positions.__getitem__)
     return article._replace(
         paragraphs=[article.paragraphs[i] for i in order],
-        places=[article.places[i] for i in order],
+        positions=[article.positions[i] for i in order],
     )
 
 

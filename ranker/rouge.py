@@ -89,15 +89,15 @@ def lcs_lengths(gold: Sequence[str], parts: Iterable[Sequence[str]]) -> list[int
 
 
 def _masks(words: Sequence[str]) -> dict[str, int]:
-    """For each word the places where it stands, as bits."""
+    """For each word the positions where it stands, as bits."""
     masks: dict[str, int] = {}
-    for place, word in enumerate(words):
-        masks[word] = masks.get(word, 0) | 1 << place
+    for position, word in enumerate(words):
+        masks[word] = masks.get(word, 0) | 1 << position
     return masks
 
 
 def _next_row(row: int, hit: int, full: int) -> int:
-    """Return the next row of the dynamic programme, bit-parallel (Hyyrö 2004).
+    """Return the next row of the dynamic program, bit-parallel (Hyyrö 2004).
 
     Bit i is 0 where the common subsequence with the first i + 1 words is longer than that with
     the first i.
@@ -106,7 +106,7 @@ def _next_row(row: int, hit: int, full: int) -> int:
     return (row + step | row - step) & full
 
 
-def _lcs_places(gold: Sequence[str], words: Sequence[str]) -> list[int]:
+def _lcs_indexes(gold: Sequence[str], words: Sequence[str]) -> list[int]:
     """Where in `gold` one longest common subsequence with `words` stands.
 
     Of several, the one that the usual trace back from the ends gives (a step in `words` before
@@ -115,17 +115,17 @@ def _lcs_places(gold: Sequence[str], words: Sequence[str]) -> list[int]:
     masks = _masks(gold)
     row = full = (1 << len(gold)) - 1
     rows = [row := _next_row(row, masks.get(word, 0), full) for word in words]
-    places: list[int] = []
+    indexes: list[int] = []
     i, j = len(gold) - 1, len(words) - 1
     while i >= 0 and j >= 0:
         if gold[i] == words[j]:
-            places.append(i)
+            indexes.append(i)
             i, j = i - 1, j - 1
         elif rows[j] >> i & 1:
             i -= 1
         else:
             j -= 1
-    return places
+    return indexes
 
 
 def _rouge_lsum(candidate: str, reference: str, stem: bool) -> dict[str, float]:
@@ -136,9 +136,9 @@ def _rouge_lsum(candidate: str, reference: str, stem: bool) -> dict[str, float]:
     gold_counts = Counter(chain.from_iterable(gold))
     hits = 0
     for line in gold:
-        union = set(chain.from_iterable(_lcs_places(line, other) for other in words))
-        for place in union:
-            word = line[place]
+        union = set(chain.from_iterable(_lcs_indexes(line, other) for other in words))
+        for index in union:
+            word = line[index]
             if word_counts[word] > 0 and gold_counts[word] > 0:
                 hits += 1
                 word_counts[word] -= 1

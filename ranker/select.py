@@ -43,7 +43,7 @@ def without_near_duplicates(
         if len(kept) == size:
             break
         pairs = set(pairwise(words[index]))
-        shared = Counter(place for pair in pairs for place in holders.get(pair, ()))
+        shared = Counter(other for pair in pairs for other in holders.get(pair, ()))
         if pairs and max(shared.values(), default=0) > threshold * len(pairs):
             left_out += 1
             continue

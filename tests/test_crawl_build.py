@@ -82,7 +82,7 @@ def test_every_wanted_url_is_located_or_dropped_with_its_reason(crawled):
     }  # fmt: skip
 
 
-def test_neighbours_share_a_request_and_no_block_is_read_twice(crawled):
+def test_neighbors_share_a_request_and_no_block_is_read_twice(crawled):
     paths = [a.path for a in crawled.requests]
     fetched = sum(path.endswith((".warc.gz", ".wet.gz")) for path in paths)
     assert fetched == 3  # one a file, for 48 captures

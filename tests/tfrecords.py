@@ -43,7 +43,7 @@ def _field(number: int, data: bytes) -> bytes:
 
 
 def example(features: Mapping[str, Iterable[bytes]]) -> bytes:
-    """A serialised Example of bytes features."""
+    """A serialized Example of bytes features."""
     entries = b""
     for name, values in features.items():
         bytes_list = b"".join(_field(1, value) for value in values)

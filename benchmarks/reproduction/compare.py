@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wikisum.models.evaluation.significance import bootstrap, interval, randomisation_p, ratios
+from wikisum.models.evaluation.significance import bootstrap, interval, randomization_p, ratios
 
 Row = dict[str, Any]
 RESAMPLES = 2_000
@@ -38,7 +38,7 @@ def compared(
     other = systems.index(reference)
     for k, system in enumerate(systems):
         of_seed_SM = [ratios(run[:, 0].sum(0), run[:, 1].sum(0)) for run in parts[system]]
-        p_M = randomisation_p(mean_NK2M[:, k], mean_NK2M[:, other], RESAMPLES, 0)
+        p_M = randomization_p(mean_NK2M[:, k], mean_NK2M[:, other], RESAMPLES, 0)
         yield {
             "system": system,
             "examples": len(mean_NK2M),

@@ -111,31 +111,31 @@ def _state(settings: RunSettings, weights: Weights) -> Iterator[tuple[str, Tenso
         for kind in ("weight", "bias"):
             yield f"model.{side}.layer_norm.{kind}", weights[f"{side}_norm.{kind}"] * shrink
         for number in range(layers):
-            own = f"encoder.layers.{number}" if side == "encoder" else f"decoder.{number}"
+            layer = f"encoder.layers.{number}" if side == "encoder" else f"decoder.{number}"
             parts = {"attention": "self_attn"}
             if side == "decoder":
                 parts = {"self_attention": "self_attn", "cross_attention": "encoder_attn"}
-            yield from _layer(f"model.{side}.layers.{number}", own, parts, weights)
+            yield from _layer(f"model.{side}.layers.{number}", layer, parts, weights)
 
 
 def _layer(
-    name: str, own: str, parts: dict[str, str], weights: Weights
+    name: str, layer: str, parts: dict[str, str], weights: Weights
 ) -> Iterator[tuple[str, Tensor]]:
     """Yield the weights of a layer; what is added to its input is multiplied."""
     norms = {"attention": "self_attn", "self": "self_attn", "cross": "encoder_attn"}
     for ours, theirs in parts.items():
         for projection, new in _ATTENTION.items():
             growth = GROWTH if projection == "output" else 1.0
-            weight = weights[f"{own}.{ours}.{projection}.weight"]
-            bias = weights.get(f"{own}.{ours}.{projection}.bias", torch.zeros(len(weight)))
+            weight = weights[f"{layer}.{ours}.{projection}.weight"]
+            bias = weights.get(f"{layer}.{ours}.{projection}.bias", torch.zeros(len(weight)))
             yield f"{name}.{theirs}.{new}.weight", weight * growth
             yield f"{name}.{theirs}.{new}.bias", bias * growth
     for kind in ("weight", "bias"):
         for ours, theirs in norms.items():
-            if f"{own}.to_{ours}.norm.{kind}" in weights:
-                norm = weights[f"{own}.to_{ours}.norm.{kind}"]
+            if f"{layer}.to_{ours}.norm.{kind}" in weights:
+                norm = weights[f"{layer}.to_{ours}.norm.{kind}"]
                 yield f"{name}.{theirs}_layer_norm.{kind}", norm
-        last = weights[f"{own}.to_feedforward.norm.{kind}"]
+        last = weights[f"{layer}.to_feedforward.norm.{kind}"]
         yield f"{name}.final_layer_norm.{kind}", last
-        yield f"{name}.fc1.{kind}", weights[f"{own}.feedforward.0.{kind}"]
-        yield f"{name}.fc2.{kind}", weights[f"{own}.feedforward.3.{kind}"] * GROWTH
+        yield f"{name}.fc1.{kind}", weights[f"{layer}.feedforward.0.{kind}"]
+        yield f"{name}.fc2.{kind}", weights[f"{layer}.feedforward.3.{kind}"] * GROWTH

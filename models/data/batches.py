@@ -99,10 +99,10 @@ class SplitReader(GroupReader[_Group, Batch]):
 
     def identity(self) -> list[Any]:
         """Return plain values that decide the lengths of the examples, besides the shards."""
-        about: list[Any] = [self.spec.name, list(vars(self.source).values())]
+        decisive: list[Any] = [self.spec.name, list(vars(self.source).values())]
         if self.source.target == ARTICLE and self.vocabulary is not None:
-            about.append(self.vocabulary.fingerprint())
-        return about
+            decisive.append(self.vocabulary.fingerprint())
+        return decisive
 
     def lengths_of(self, number: int) -> Lengths:
         """Return the lengths of the examples of a row group.

@@ -47,16 +47,16 @@ class FullAttention(Attention):
         rows = scatter_rows(x_NW, layout.slot_in_row_N, shape[0] * shape[1]).view(shape)
         keys, values = self.keys_values(rows)
         is_token_BS = torch.arange(layout.longest, device=x_NW.device) < layout.length_B[:, None]
-        own = keys.new_zeros(2, shape[0], beam, self.heads, steps, keys.shape[-1])
-        return Cache((keys, values, is_token_BS), (own[0], own[1]))
+        empty = keys.new_zeros(2, shape[0], beam, self.heads, steps, keys.shape[-1])
+        return Cache((keys, values, is_token_BS), (empty[0], empty[1]))
 
     def step(self, x_BKW: Tensor, cache: Cache, position_B: Tensor, step: int) -> Tensor:
         """[B, K, W] what one more token of each hypothesis finds; the cache changes in place."""
         query, key, value = heads_of(self, x_BKW)
-        own = cache.own
-        own[0][:, :, :, step], own[1][:, :, :, step] = key, value
+        written_keys, written_values = cache.written
+        written_keys[:, :, :, step], written_values[:, :, :, step] = key, value
         is_written = torch.ones(len(x_BKW), step + 1, dtype=torch.bool, device=x_BKW.device)
-        written = own[0][:, :, :, : step + 1], own[1][:, :, :, : step + 1], is_written
+        written = written_keys[:, :, :, : step + 1], written_values[:, :, :, : step + 1], is_written
         keys, values, is_token_BS = cache.prompt
         found: Tensor = self.output(attend(query, (keys, values, is_token_BS), written))
         return found
@@ -95,14 +95,14 @@ class LocalAttention(Attention):
         """The cache of a prompt: the keys and values of its last blocks."""
         keys, values = self._projected(x_NW, self.key, self.value).chunk(2, -1)
         filled = (self.ring.filled(part, layout, beam, self.heads) for part in (keys, values))
-        return Cache(own=tuple(filled))
+        return Cache(written=tuple(filled))
 
     def step(self, x_BKW: Tensor, cache: Cache, position_B: Tensor, step: int) -> Tensor:
         """[B, K, W] what one more token of each hypothesis finds; the cache changes in place."""
         query, key, value = heads_of(self, x_BKW)
-        for ring, new in zip(cache.own, (key, value), strict=True):
+        for ring, new in zip(cache.written, (key, value), strict=True):
             self.ring.write(position_B, ring, new)
-        seen = cache.own[0], cache.own[1], self.ring.visible_slots(position_B)
+        seen = cache.written[0], cache.written[1], self.ring.visible_slots(position_B)
         found: Tensor = self.output(attend(query, None, seen))
         return found
 
@@ -196,8 +196,8 @@ class CompressedAttention(Attention):
         slot_N = (layout.example_N * factor + layout.position_N % factor)[is_last_N]
         buffer = scatter_rows(self._uncompressed(x_NW)[is_last_N], slot_N, count * factor)
         buffer_BKFU = buffer.view(count, 1, factor, -1).repeat(1, beam, 1, 1)
-        own = keys.new_zeros(2, count, beam, self.heads, -(-steps // factor) + 1, keys.shape[-1])
-        return Cache((keys, values, is_row_BM), (own[0], own[1], buffer_BKFU))
+        empty = keys.new_zeros(2, count, beam, self.heads, -(-steps // factor) + 1, keys.shape[-1])
+        return Cache((keys, values, is_row_BM), (empty[0], empty[1], buffer_BKFU))
 
     def step(self, x_BKW: Tensor, cache: Cache, position_B: Tensor, step: int) -> Tensor:
         """[B, K, W] what one more token of each hypothesis finds; the cache changes in place.
@@ -205,19 +205,19 @@ class CompressedAttention(Attention):
         The row of the current block is written at every step, from whatever its buffer holds. It
         is seen only after the block is complete, when its last write was the right one.
         """
-        own_keys, own_values, buffer_BKFU = cache.own
+        written_keys, written_values, buffer_BKFU = cache.written
         put(buffer_BKFU, position_B % self.factor, self._uncompressed(x_BKW), dim=2)
         by_head = *x_BKW.shape[:2], self.heads, -1
         rows = self._compressed(buffer_BKFU).chunk(2, -1)
         # rows complete before the first token of the search belong to the prompt
-        own_row_B = position_B // self.factor - (position_B - step) // self.factor
-        for whole, new in zip((own_keys, own_values), rows, strict=True):
-            put(whole, own_row_B, new.reshape(by_head), dim=3)
-        row_G = torch.arange(own_keys.shape[3], device=x_BKW.device)
-        own = own_keys, own_values, row_G < own_row_B[:, None]
+        row_B = position_B // self.factor - (position_B - step) // self.factor
+        for whole, new in zip((written_keys, written_values), rows, strict=True):
+            put(whole, row_B, new.reshape(by_head), dim=3)
+        row_G = torch.arange(written_keys.shape[3], device=x_BKW.device)
+        written = written_keys, written_values, row_G < row_B[:, None]
         keys, values, is_row_BM = cache.prompt
         query = self.query(x_BKW).view(by_head)
-        found: Tensor = self.output(attend(query, (keys, values, is_row_BM), own))
+        found: Tensor = self.output(attend(query, (keys, values, is_row_BM), written))
         return found
 
 

@@ -15,12 +15,12 @@ class Cache(NamedTuple):
     """Tensors with leading dimensions [B] (of the prompt) and [B, K] (of each hypothesis)."""
 
     prompt: tuple[Tensor, ...] = ()
-    own: tuple[Tensor, ...] = ()
+    written: tuple[Tensor, ...] = ()
 
     def reordered(self, parent_BK: Tensor) -> "Cache":
         """The cache after hypothesis k of each example has become a copy of its parent."""
         example_B1 = torch.arange(len(parent_BK), device=parent_BK.device)[:, None]
-        return self._replace(own=tuple(t[example_B1, parent_BK] for t in self.own))
+        return self._replace(written=tuple(t[example_B1, parent_BK] for t in self.written))
 
     def rows(self, kept: Tensor) -> "Cache":
         """The cache of some examples."""
@@ -30,19 +30,19 @@ class Cache(NamedTuple):
 def attend(
     query_BKHD: Tensor,
     prompt: tuple[Tensor, Tensor, Tensor] | None,
-    own: tuple[Tensor, Tensor, Tensor],
-    own_bias_BKHG: Tensor | None = None,
+    written: tuple[Tensor, Tensor, Tensor],
+    bias_BKHG: Tensor | None = None,
 ) -> Tensor:
     """[B, K, H * D] what queries find in both parts: keys, values and whether each may be seen.
 
-    Prompt: [B, H, M, D] twice and [B, M]; own: [B, K, H, G, D] twice and [B, G].
+    Prompt: [B, H, M, D] twice and [B, M]; written: [B, K, H, G, D] twice and [B, G].
     A bias is added to the scaled scores of own keys.
     """
     scale = query_BKHD.shape[-1] ** -0.5
-    keys_BKHGD, values_BKHGD, visible_BG = own
+    keys_BKHGD, values_BKHGD, visible_BG = written
     score_BKHG = torch.einsum("bkhd,bkhgd->bkhg", query_BKHD, keys_BKHGD) * scale
-    if own_bias_BKHG is not None:
-        score_BKHG = score_BKHG + own_bias_BKHG
+    if bias_BKHG is not None:
+        score_BKHG = score_BKHG + bias_BKHG
     score = score_BKHG.masked_fill(~visible_BG[:, None, None], float("-inf"))
     if prompt is None:
         found = torch.einsum("bkhg,bkhgd->bkhd", score.softmax(-1), values_BKHGD)
@@ -52,9 +52,9 @@ def attend(
     score_BKHM = score_BKHM.masked_fill(~visible_BM[:, None, None], float("-inf"))
     weight = torch.cat([score_BKHM, score], -1).softmax(-1)
     prompt_size = keys_BHMD.shape[2]
-    of_prompt, of_own = weight[..., :prompt_size], weight[..., prompt_size:]
+    of_prompt, of_written = weight[..., :prompt_size], weight[..., prompt_size:]
     found = torch.einsum("bkhm,bhmd->bkhd", of_prompt, values_BHMD)
-    found = found + torch.einsum("bkhg,bkhgd->bkhd", of_own, values_BKHGD)
+    found = found + torch.einsum("bkhg,bkhgd->bkhd", of_written, values_BKHGD)
     return found.flatten(2)
 
 

@@ -101,9 +101,9 @@ class SeparableFeedForward(nn.Module):
         """The last tokens that each convolution goes back to."""
         hidden = self.widen(x_NW, layout).relu()
         pasts = self.widen.last(x_NW, layout, beam), self.narrow.last(hidden, layout, beam)
-        return Cache(own=pasts)
+        return Cache(written=pasts)
 
     def step(self, x_BKW: Tensor, cache: Cache) -> Tensor:
         """[B, K, W] the output for one more token of each hypothesis; the cache changes."""
-        hidden = self.widen.step(x_BKW, cache.own[0]).relu()
-        return self.narrow.step(hidden, cache.own[1])
+        hidden = self.widen.step(x_BKW, cache.written[0]).relu()
+        return self.narrow.step(hidden, cache.written[1])

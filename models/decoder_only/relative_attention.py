@@ -115,14 +115,14 @@ class RelativeAttention(Attention):
         """The cache of a prompt: keys and values of its last segment and of its memory."""
         keys, values = self._projected(x_NW, self.key, self.value).chunk(2, -1)
         filled = (self.ring.filled(part, layout, beam, self.heads) for part in (keys, values))
-        return Cache(own=tuple(filled))
+        return Cache(written=tuple(filled))
 
     def step(
         self, x_BKW: Tensor, cache: Cache, position_B: Tensor, step: int, biases: Tensor
     ) -> Tensor:
         """[B, K, W] what one more token of each hypothesis finds; the cache changes in place."""
         query, key, value = heads_of(self, x_BKW)
-        for ring, new in zip(cache.own, (key, value), strict=True):
+        for ring, new in zip(cache.written, (key, value), strict=True):
             self.ring.write(position_B, ring, new)
         by_distance = torch.einsum(
             "bkhd,hgd->bkhg", query + biases[1], self._positions(x_BKW, self.ring.size)
@@ -130,7 +130,7 @@ class RelativeAttention(Attention):
         index_BG = self.ring.distances(position_B)
         index = index_BG[:, None, None].expand_as(by_distance)
         bias_BKHG = by_distance.gather(-1, index) * query.shape[-1] ** -0.5
-        seen = cache.own[0], cache.own[1], self.ring.visible_slots(position_B)
+        seen = cache.written[0], cache.written[1], self.ring.visible_slots(position_B)
         found: Tensor = self.output(attend(query + biases[0], None, seen, bias_BKHG))
         return found
 

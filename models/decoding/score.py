@@ -52,11 +52,11 @@ def read_texts(path: Path) -> dict[str, list[str]]:
     the file and the row.
     """
     found: dict[str, list[str]] = {}
-    for place, row in read_rows(path):
+    for where, row in read_rows(path):
         plain = row if isinstance(row, dict) else {}
         text = plain.get("text", plain.get("summary"))
         if not isinstance(plain.get("id"), str) or not isinstance(text, str):
-            raise BadSummaries(f"{path}: {place}: has no id, or no text")
+            raise BadSummaries(f"{path}: {where}: has no id, or no text")
         found.setdefault(plain["id"], []).append(text)
     return found
 

@@ -258,8 +258,8 @@ def row_settings(
 ) -> dict[str, Any]:
     """Return the settings that a row names."""
     given = headings if isinstance(headings, str | None) else [h._asdict() for h in headings]
-    about = {} if given is None else {"headings": given}
-    return {"checkpoint": summarizer.chosen.name, **asdict(source), **asdict(decoding), **about}
+    extra = {} if given is None else {"headings": given}
+    return {"checkpoint": summarizer.chosen.name, **asdict(source), **asdict(decoding), **extra}
 
 
 def summary_row(

@@ -156,15 +156,15 @@ def is_parquet(path: Path) -> bool:
 
 def read_summaries(path: Path) -> Iterator[Summary]:
     """Yield the rows of a file in its order. Raises BadSummaries naming the file and the row."""
-    for place, row in read_rows(path):
+    for where, row in read_rows(path):
         try:
             yield summary_from_row(row)
         except ValueError as error:
-            raise BadSummaries(f"{path}: {place}: {error}") from error
+            raise BadSummaries(f"{path}: {where}: {error}") from error
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield each row of a file as plain values, after its place. Raises BadSummaries."""
+    """Yield each row of a file as plain values, after its line number. Raises BadSummaries."""
     return _parquet_rows(path) if is_parquet(path) else _json_rows(path)
 
 

@@ -47,12 +47,12 @@ def longest_matches(words: Sequence[str], sources: Sequence[Sequence[str]]) -> l
     parted = (word for source in sources for word in (*source, _END))
     stream = np.array([ids.get(word, _OTHER_WORD) for word in parted] or [_OTHER_WORD], np.int32)
     found: list[Match] = []
-    # at each place of the sources, how many words from there on are those of the text
+    # at each position of the sources, how many words from there on are those of the text
     lengths: npt.NDArray[np.int32] = np.zeros(len(stream) + 1, dtype=np.int32)
     for word in reversed(words):
         lengths[:-1] = np.where(stream == ids[word], lengths[1:] + 1, 0)
-        place = int(lengths.argmax())
-        found.append(Match(int(lengths[place]), int(np.searchsorted(ends, place, side="right"))))
+        start = int(lengths.argmax())
+        found.append(Match(int(lengths[start]), int(np.searchsorted(ends, start, side="right"))))
     return found[::-1]
 
 
@@ -65,7 +65,7 @@ def match_texts(text: str, sources: Sequence[str]) -> tuple[list[str], list[Matc
 def copied_runs(matches: Sequence[Match], least: int = LEAST_RUN_WORDS) -> list[Run]:
     """Return the runs of at least `least` words that stand in a source and in no longer such run.
 
-    In the order of the text; neighbours may overlap, where one source goes on as another ends.
+    In the order of the text; neighbors may overlap, where one source goes on as another ends.
     """
     found: list[Run] = []
     for start, (length, source) in enumerate(matches):
@@ -88,12 +88,12 @@ def fragments(matches: Sequence[Match]) -> list[int]:
 
     F(A, S) of Grusky et al. 2018 ("Newsroom", figure 3), with each source a text of its own.
     """
-    found, place = [], 0
-    while place < len(matches):
-        length = matches[place].length
+    found, position = [], 0
+    while position < len(matches):
+        length = matches[position].length
         if length:
             found.append(length)
-        place += max(length, 1)
+        position += max(length, 1)
     return found
 
 
@@ -129,7 +129,7 @@ def _ngrams(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
 def word_spans(text: str) -> list[tuple[str, int, int]]:
     """Each word of a text, as `match_texts` has it, and from where to where its unspaced run goes.
 
-    Words are normalised and so may be longer or shorter than what stands there.
+    Words are normalized and so may be longer or shorter than what stands there.
     """
     return [
         (term, *match.span()) for match in _UNSPACED.finditer(text) for term in terms(match.group())

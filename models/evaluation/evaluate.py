@@ -17,7 +17,7 @@ from wikisum.models.evaluation.significance import (
     Floats,
     bootstrap,
     interval,
-    randomisation_p,
+    randomization_p,
     ratios,
 )
 from wikisum.models.evaluation.systems import (
@@ -260,7 +260,7 @@ def _compared(
         figure_by_metric[PERPLEXITY.key] = _exp(figure_by_metric["log_perplexity"])
     differences = []
     for i, j in pairs:
-        p_M = randomisation_p(parts_NK2M[:, i], parts_NK2M[:, j], settings.samples, settings.seed)
+        p_M = randomization_p(parts_NK2M[:, i], parts_NK2M[:, j], settings.samples, settings.seed)
         gap_RM = drawn_RKM[:, i] - drawn_RKM[:, j]
         for m, key in enumerate(KEYS):
             if not np.isnan(p_M[m]):

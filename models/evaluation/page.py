@@ -33,7 +33,7 @@ def html_page(evaluation: Evaluation, systems: Sequence[System]) -> str:
     ids = evaluation.ids[:count]
     wanted = set(ids)
     rows = [_rows_by_id(system, wanted) for system in systems]
-    told = {
+    shown = {
         "systems": evaluation.systems[: len(systems)],
         "metrics": [metric._asdict() for metric in METRICS],
         "index": _index(evaluation, [rows[0][id_].title for id_ in ids]),
@@ -44,7 +44,7 @@ def html_page(evaluation: Evaluation, systems: Sequence[System]) -> str:
     ]
     return render_page(
         TEMPLATE,
-        told=_embedded(told),
+        shown_values=_embedded(shown),
         examples=map(_embedded, examples),
         figures=figure_rows(evaluation),
         differences=difference_rows(evaluation),
@@ -100,7 +100,7 @@ def example(rows: Sequence[Summary], are_baselines: Sequence[bool]) -> dict[str,
             if not is_baseline or number in copied:
                 entry = {"text": paragraph.text, "url": paragraph.document_url}
                 listed.setdefault(paragraph.text, entry)
-    places = {text: place for place, text in enumerate(listed)}
+    index_of = {text: index for index, text in enumerate(listed)}
     return {
         "lead": rows[0].lead,
         "sections": next(
@@ -109,36 +109,36 @@ def example(rows: Sequence[Summary], are_baselines: Sequence[bool]) -> dict[str,
         "paragraphs": list(listed.values()),
         "systems": [
             {
-                "summary": _placed(cut[0], row, places),
+                "summary": _placed(cut[0], row, index_of),
                 "sections": [
-                    {**section._asdict(), "text": _placed(text, row, places)}
+                    {**section._asdict(), "text": _placed(text, row, index_of)}
                     for section, text in zip(row.sections or (), cut[1:], strict=True)
                 ],
-                "attention": attention(row, places),
+                "attention": attention(row, index_of),
             }
             for row, cut in zip(rows, pieces, strict=True)
         ],
     }
 
 
-def _placed(pieces: Sequence[Piece], row: Summary, places: dict[str, int]) -> list[list[Any]]:
-    """Return pieces with the places of their paragraphs among those that the page lists."""
+def _placed(pieces: Sequence[Piece], row: Summary, index_of: dict[str, int]) -> list[list[Any]]:
+    """Return pieces with the index_of of their paragraphs among those that the page lists."""
     return [
-        [text, None if source is None else places[row.paragraphs[source].text]]
+        [text, None if source is None else index_of[row.paragraphs[source].text]]
         for text, source in pieces
     ]
 
 
-def attention(row: Summary, places: dict[str, int]) -> list[float | None]:
+def attention(row: Summary, index_of: dict[str, int]) -> list[float | None]:
     """The share of attention for each listed paragraph; None for one that the system did not read.
 
     A paragraph that was read twice has the sum. Empty if the system tells of no attention.
     """
-    shares: list[float | None] = [None] * len(places)
+    shares: list[float | None] = [None] * len(index_of)
     for paragraph in row.paragraphs:
         if paragraph.attention is not None:
-            place = places[paragraph.text]
-            shares[place] = round((shares[place] or 0.0) + paragraph.attention, _SCORE_DIGITS)
+            index = index_of[paragraph.text]
+            shares[index] = round((shares[index] or 0.0) + paragraph.attention, _SCORE_DIGITS)
     return shares if any(share is not None for share in shares) else []
 
 

@@ -39,13 +39,13 @@ def bootstrap(numerators_NKM: Floats, denominators_NKM: Floats, samples: int, se
     shape = numerators_NKM.shape[1:]
     columns = [numerators_NKM.reshape(size, -1), denominators_NKM.reshape(size, -1)]
     # few denominators differ, so that the products below are of half as many columns
-    distinct, places = np.unique(np.concatenate(columns, axis=1), axis=1, return_inverse=True)
+    distinct, inverse = np.unique(np.concatenate(columns, axis=1), axis=1, return_inverse=True)
     source = np.random.default_rng(seed)
     found = []
     for rows in _chunks(samples, size):
         drawn = source.integers(0, size, (rows, size)) + size * np.arange(rows)[:, None]
         counts = np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size)
-        sums = (counts.astype(np.float64) @ distinct)[:, places.ravel()]
+        sums = (counts.astype(np.float64) @ distinct)[:, inverse.ravel()]
         over, under = np.split(sums, 2, axis=1)
         found.append(ratios(over, under).reshape(rows, *shape))
     return np.concatenate(found)
@@ -60,10 +60,10 @@ def interval(values_R: Floats) -> tuple[float, float]:
     return low, high
 
 
-def randomisation_p(
+def randomization_p(
     one_N2M: Floats, other_N2M: Floats, samples: int, seed: int
 ) -> npt.NDArray[np.float64]:
-    """[M] two-sided p-values that two systems differ, by approximate randomisation (Noreen 1989).
+    """[M] two-sided p-values that two systems differ, by approximate randomization (Noreen 1989).
 
     Each argument holds numerators and denominators. Under the null hypothesis the two systems'
     results for an example may be swapped: p = (1 + swaps with as large a difference) / (1 + R).

@@ -43,10 +43,10 @@ def file_systems(paths: Sequence[Path]) -> list[System]:
     ]
 
 
-def _apart(names: Sequence[str], told: Sequence[str]) -> list[str]:
-    """Return the names, with what else is told of those that are alike."""
+def _apart(names: Sequence[str], details: Sequence[str]) -> list[str]:
+    """Return the names, followed by the detail where two are alike."""
     counts = Counter(names)
-    return [f"{n} ({t})" if counts[n] > 1 else n for n, t in zip(names, told, strict=True)]
+    return [f"{n} ({d})" if counts[n] > 1 else n for n, d in zip(names, details, strict=True)]
 
 
 def _first_model(path: Path) -> str | None:

@@ -23,8 +23,8 @@ def text_table(evaluation: Evaluation) -> str:
     keys = [key for key in _present(evaluation) if key not in ("coverage", "density")]
     head = ["system", *(_BY_KEY[key].label for key in keys)]
     rows = [
-        [name, *(shown(_BY_KEY[key], told[key].value) for key in keys)]
-        for name, told in evaluation.figures.items()
+        [name, *(shown(_BY_KEY[key], figures[key].value) for key in keys)]
+        for name, figures in evaluation.figures.items()
     ]
     lines = text_columns([head, *rows])
     if evaluation.differences:
@@ -52,8 +52,8 @@ def csv_text(evaluation: Evaluation) -> str:
     for key in keys:
         head += [key, f"{key}_low", f"{key}_high"]
     rows: list[list[Any]] = []
-    for name, told in evaluation.figures.items():
-        rows.append([name, len(evaluation.ids), *(v for key in keys for v in told[key][:3])])
+    for name, figures in evaluation.figures.items():
+        rows.append([name, len(evaluation.ids), *(v for key in keys for v in figures[key][:3])])
     return csv_of([head, *rows])
 
 
@@ -71,8 +71,8 @@ def examples_csv(evaluation: Evaluation) -> str:
 def plain_values(evaluation: Evaluation) -> dict[str, Any]:
     """Return everything but the single examples as plain values for JSON."""
     figures = {
-        name: {key: figure._asdict() for key, figure in told.items()}
-        for name, told in evaluation.figures.items()
+        name: {key: figure._asdict() for key, figure in figures.items()}
+        for name, figures in evaluation.figures.items()
     }
     return {
         "settings": evaluation.settings,
@@ -86,7 +86,7 @@ def plain_values(evaluation: Evaluation) -> dict[str, Any]:
 def _present(evaluation: Evaluation) -> list[str]:
     """Return the metrics that at least one system has."""
     every = evaluation.figures.values()
-    return [m.key for m in COLUMNS if any(told[m.key].value is not None for told in every)]
+    return [m.key for m in COLUMNS if any(figures[m.key].value is not None for figures in every)]
 
 
 def _with_interval(metric: Metric, figure: Figure) -> str:
@@ -100,8 +100,8 @@ def figure_rows(evaluation: Evaluation) -> list[list[str]]:
     """A head and a row for each system: its figures, with intervals where systems are compared."""
     keys = _present(evaluation)
     rows = [["system", *(_BY_KEY[key].label for key in keys)]]
-    for name, told in evaluation.figures.items():
-        rows.append([name, *(_with_interval(_BY_KEY[key], told[key]) for key in keys)])
+    for name, figures in evaluation.figures.items():
+        rows.append([name, *(_with_interval(_BY_KEY[key], figures[key]) for key in keys)])
     return rows
 
 
@@ -111,10 +111,10 @@ def difference_rows(evaluation: Evaluation, with_intervals: bool = True) -> list
     The head alone if there is but one system.
     """
     keys = [key for key in _present(evaluation) if _BY_KEY[key].is_compared]
-    told = {(d.one, d.other, d.metric): d for d in evaluation.differences}
+    by_pair = {(d.one, d.other, d.metric): d for d in evaluation.differences}
     rows = [["systems", *chain.from_iterable((_BY_KEY[key].label, "p") for key in keys)]]
     for one, other in dict.fromkeys((d.one, d.other) for d in evaluation.differences):
-        cells = (_difference_cells(told.get((one, other, key)), with_intervals) for key in keys)
+        cells = (_difference_cells(by_pair.get((one, other, key)), with_intervals) for key in keys)
         rows.append([f"{one} - {other}", *chain.from_iterable(cells)])
     return rows
 
@@ -127,8 +127,8 @@ def _difference_cells(difference: Difference | None, with_interval: bool) -> tup
         f"{v * metric.scale:+.{metric.digits}f}"
         for v in (difference.value, difference.low, difference.high)
     )
-    told = f"{value} [{low}, {high}]" if with_interval else value
-    return told, shown_p(difference.p)
+    text = f"{value} [{low}, {high}]" if with_interval else value
+    return text, shown_p(difference.p)
 
 
 def notes(evaluation: Evaluation) -> list[str]:
@@ -139,10 +139,10 @@ def notes(evaluation: Evaluation) -> list[str]:
         f"{len(evaluation.ids):,} examples. ROUGE F1 x 100, {words}; R-L takes each text as one "
         "sequence, R-Lsum parts it into sentences. Shares are in percent.",
         "Intervals, in brackets: 95 %, bootstrap over examples. p: two-sided, approximate "
-        f"randomisation, not corrected for the number of tests. {settings['samples']:,} resamples, "
+        f"randomization, not corrected for the number of tests. {settings['samples']:,} resamples, "
         f"seed {settings['seed']}.",
     ]
-    if any(told["log_perplexity"].value is not None for told in evaluation.figures.values()):
+    if any(figures["log_perplexity"].value is not None for figures in evaluation.figures.values()):
         notes.append(
             "log-ppl is a natural logarithm per subword of the gold lead, or of the gold article "
             "for models that write articles: compare only systems with the same vocabulary and "
@@ -183,10 +183,10 @@ def sources(evaluation: Evaluation) -> list[str]:
     """Where each system's summaries come from, and with what settings they were made."""
     lines = []
     for system in evaluation.systems:
-        told = [system["source"]]
+        details = [system["source"]]
         if system["run"]:
-            told.append(f"run {system['run']}")
+            details.append(f"run {system['run']}")
         if system["settings"]:
-            told.append(json.dumps(system["settings"], ensure_ascii=False))
-        lines.append(f"{system['name']}: {', '.join(told)}")
+            details.append(json.dumps(system["settings"], ensure_ascii=False))
+        lines.append(f"{system['name']}: {', '.join(details)}")
     return lines

@@ -66,8 +66,8 @@ def documents_of(row: Row) -> list[str]:
 
     The document with the best paragraph comes first.
     """
-    places: dict[int, list[tuple[int, str]]] = {}
+    lines_by_document: dict[int, list[tuple[int, str]]] = {}
     for paragraph in row["paragraphs"]:
-        lines = places.setdefault(paragraph["document"], [])
+        lines = lines_by_document.setdefault(paragraph["document"], [])
         lines.append((paragraph["position"], paragraph["text"]))
-    return ["\n".join(text for _, text in sorted(lines)) for lines in places.values()]
+    return ["\n".join(text for _, text in sorted(lines)) for lines in lines_by_document.values()]

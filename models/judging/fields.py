@@ -63,9 +63,9 @@ def question_field(number: int) -> str:
     return f"q{number + 1}"
 
 
-def summary_label(place: int) -> str:
+def summary_label(index: int) -> str:
     """Return the name under which a summary is shown."""
-    return f"Summary {_LETTERS[place]}"
+    return f"Summary {_LETTERS[index]}"
 
 
 def mark_field(answer: str) -> str:

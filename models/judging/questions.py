@@ -26,19 +26,19 @@ def read_questions(path: Path) -> dict[str, list[Question]]:
     """
     rows = _toml_rows(path) if path.suffix == ".toml" else _json_rows(path)
     found: dict[str, list[Question]] = {}
-    for place, row in rows:
-        id_, question, answer = _texts(path, place, row)
+    for where, row in rows:
+        id_, question, answer = _texts(path, where, row)
         found.setdefault(id_, []).append(Question(clean(question), clean(answer)))
     if not found:
         raise ValueError(f"{path} has no questions")
     return found
 
 
-def _texts(path: Path, place: str, row: Any) -> list[str]:
+def _texts(path: Path, where: str, row: Any) -> list[str]:
     values = [row.get(key) if isinstance(row, dict) else None for key in _KEYS]
     texts = [value for value in values if isinstance(value, str) and value.strip()]
     if len(texts) < len(_KEYS):
-        raise ValueError(f"{path}: {place}: needs id, question and answer, each a text")
+        raise ValueError(f"{path}: {where}: needs id, question and answer, each a text")
     return texts
 
 

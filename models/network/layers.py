@@ -18,7 +18,7 @@ KeysValues = tuple[Tensor, Tensor]
 
 
 class Residual(nn.Module):
-    """x + f(x) with layer normalisation: after the sum (the papers) or before f (`pre_norm`)."""
+    """x + f(x) with layer normalization: after the sum (the papers) or before f (`pre_norm`)."""
 
     def __init__(self, settings: LayerSettings) -> None:
         super().__init__()

@@ -60,10 +60,10 @@ class Source(NamedTuple):
     @classmethod
     def of(cls, tensors: Sequence[Tensor]) -> "Source":
         """Return the source with these tensors."""
-        own = len(cls._fields) - 2
-        after = own + (tensors[own].dtype == torch.float32)  # only a graph is no mask
-        graph = tensors[own] if after > own else None
-        return cls(*tensors[:own], groups=tuple(tensors[after:]), graph_BPP=graph)  # type: ignore[arg-type,misc]
+        count = len(cls._fields) - 2
+        after = count + (tensors[count].dtype == torch.float32)  # only a graph is no mask
+        graph = tensors[count] if after > count else None
+        return cls(*tensors[:count], groups=tuple(tensors[after:]), graph_BPP=graph)  # type: ignore[arg-type,misc]
 
     def as_one_group(self) -> "Source":
         """Return the same source with all paragraphs padded to the longest."""
@@ -113,8 +113,8 @@ class Batch(NamedTuple):
     @classmethod
     def of(cls, tensors: Sequence[Tensor]) -> "Batch":
         """Return the batch with these tensors."""
-        own = len(cls._fields) - 1
-        return cls(Source.of(tensors[own:]), *tensors[:own])
+        count = len(cls._fields) - 1
+        return cls(Source.of(tensors[count:]), *tensors[:count])
 
     def to(self, device: torch.device) -> "Batch":
         """Return a copy on a device."""

@@ -135,9 +135,9 @@ def _row(ids: Sequence[int], frame: Frame) -> tuple[list[int], list[int]]:
     meaning = {
         END: frame.suffix, END_OF_TITLE: frame.separator, END_OF_PARAGRAPH: frame.separator,
     }  # fmt: skip
-    out, places = list(frame.prefix), []
+    out, indexes = list(frame.prefix), []
     for token in ids:
         new = meaning[token] if token in meaning else [max(token - OFFSET, 0)]
-        places.append(len(out) if new else max(len(out) - 1, 0))
+        indexes.append(len(out) if new else max(len(out) - 1, 0))
         out += new
-    return out, places
+    return out, indexes

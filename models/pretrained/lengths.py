@@ -37,8 +37,8 @@ def check_steps(limit: int | None, used: int, max_steps: int) -> None:
 
 def target_positions(config: Any) -> int | None:
     """Return how many positions a decoder has, None for any number."""
-    own = config if config.is_encoder_decoder else config.get_text_config()
-    return _first_of(own, "max_decoder_position_embeddings", "max_position_embeddings")
+    text = config if config.is_encoder_decoder else config.get_text_config()
+    return _first_of(text, "max_decoder_position_embeddings", "max_position_embeddings")
 
 
 def _first_of(config: Any, *names: str) -> int | None:

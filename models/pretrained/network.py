@@ -34,13 +34,13 @@ def pretrained_network(config: Any, folder: str) -> nn.Module:
     Raises ValueError naming the folder.
     """
     try:
-        network, about = _kind(config).from_pretrained(
+        network, loading = _kind(config).from_pretrained(
             folder, local_files_only=True, use_safetensors=True, trust_remote_code=False,
             dtype=torch.float32, output_loading_info=True,
         )  # fmt: skip
     except (OSError, ValueError, RuntimeError) as error:
         raise ValueError(f"--pretrained {folder}: {str(error).strip().splitlines()[0]}") from error
-    if missing := sorted(about["missing_keys"]):
+    if missing := sorted(loading["missing_keys"]):
         raise ValueError(f"--pretrained {folder}: no weights of {missing[0]}")
     return network  # type: ignore[no-any-return]
 
@@ -80,8 +80,8 @@ class CacheState:
     def reorder(self, parent_BK: Tensor) -> None:
         """Let each hypothesis continue the past of its parent; all of an example share a source."""
         first_B1 = torch.arange(len(parent_BK), device=parent_BK.device)[:, None] * self.beam
-        own = getattr(self.cache, "self_attention_cache", self.cache)
-        own.reorder_cache((first_B1 + parent_BK).flatten())
+        cache = getattr(self.cache, "self_attention_cache", self.cache)
+        cache.reorder_cache((first_B1 + parent_BK).flatten())
 
     def select(self, example_B: Tensor) -> None:
         """Keep the hypotheses of some examples."""

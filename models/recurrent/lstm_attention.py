@@ -224,15 +224,15 @@ class LstmAttention(SummaryModel):
 
     def start(self, memory: Memory, beam: int, max_steps: int) -> TensorState:
         """The state before the first step."""
-        own = self.decoder.start(memory, beam)
-        return TensorState(own._asdict(), memory._asdict())
+        state = self.decoder.start(memory, beam)
+        return TensorState(state._asdict(), memory._asdict())
 
     def step(self, token_BK: Tensor, state: TensorState) -> Tensor:
         """[B, K, V] logits of the next token of K hypotheses."""
-        memory, own = Memory(**state.per_example), DecoderState(**state.per_hypothesis)
-        own, _ = self.decoder(self._embedded(token_BK), own, memory)
-        state.per_hypothesis = own._asdict()
-        return self.logits(own.attention)
+        memory, past = Memory(**state.per_example), DecoderState(**state.per_hypothesis)
+        past, _ = self.decoder(self._embedded(token_BK), past, memory)
+        state.per_hypothesis = past._asdict()
+        return self.logits(past.attention)
 
     def source_attention(self, batch: Batch, memory: Memory) -> Tensor:
         """[B, S, L] the attention of target positions to source tokens."""

@@ -42,10 +42,10 @@ def is_stuck(rows: Sequence[Mapping[str, float]], warmup_steps: int, frequency_l
 
 def explain_stall(settings: RunSettings, frequency_loss: float) -> str:
     """Return a line that says what happened and what to try."""
-    own = settings.train
+    train = settings.train
     advice = [
-        f"a lower --peak-learning-rate (now {own.peak_learning_rate:g})",
-        f"more --warmup-steps (now {own.warmup_steps:,})",
+        f"a lower --peak-learning-rate (now {train.peak_learning_rate:g})",
+        f"more --warmup-steps (now {train.warmup_steps:,})",
     ]
     if getattr(settings.model, "pre_norm", None) is False:
         advice.insert(0, "--pre-norm")

@@ -104,22 +104,25 @@ class Trainer(TrainingLoop[Batch]):
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         """Return Adam, AdamW, whose decay spares biases, norms and other vectors, or Adagrad."""
-        own = self.settings.train
+        train = self.settings.train
         parameters = list(self.model.parameters())
-        if own.optimizer == "adagrad":  # its accumulator starts as in See et al. 2017
+        if train.optimizer == "adagrad":  # its accumulator starts as in See et al. 2017
             return torch.optim.Adagrad(
-                parameters, own.peak_learning_rate, initial_accumulator_value=0.1, eps=own.epsilon
+                parameters,
+                train.peak_learning_rate,
+                initial_accumulator_value=0.1,
+                eps=train.epsilon,
             )
         common: dict[str, Any] = {
-            "lr": own.peak_learning_rate,
-            "betas": (own.beta1, own.beta2),
-            "eps": own.epsilon,
+            "lr": train.peak_learning_rate,
+            "betas": (train.beta1, train.beta2),
+            "eps": train.epsilon,
             "fused": self.processes.device.type == "cuda",
         }
-        if own.optimizer == "adam":
+        if train.optimizer == "adam":
             return torch.optim.Adam(parameters, **common)
         groups = [
-            {"params": [p for p in parameters if p.dim() > 1], "weight_decay": own.weight_decay},
+            {"params": [p for p in parameters if p.dim() > 1], "weight_decay": train.weight_decay},
             {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
         ]
         return torch.optim.AdamW(groups, **common)
@@ -148,20 +151,20 @@ class Trainer(TrainingLoop[Batch]):
     @torch.no_grad()
     def validate(self, reader: SplitReader, to: TextIO = sys.stderr) -> float:
         """Return the loss in nats per subword of the targets, without smoothing and dropout."""
-        own, processes = self.settings.train, self.processes
+        train, processes = self.settings.train, self.processes
         cache = self.run / "lengths-validation.npz"
         lengths = cached_lengths(reader, cache, processes, to)
-        cut = sequential_batches(lengths, own.batch_tokens)
+        cut = sequential_batches(lengths, train.batch_tokens)
         parts = np.array_split(np.arange(len(cut)), processes.size)
         mine = parts[processes.rank].tolist()
         # processes with divided parameters compute together: all take as many batches
         taken = [*mine, *[0] * (len(parts[0]) - len(mine))]
-        loader = Loader(reader, own.loader_workers, processes.device)
+        loader = Loader(reader, train.loader_workers, processes.device)
         self.model.eval()
         sums = torch.zeros(2, dtype=torch.float64, device=processes.device)
         with contextlib.closing(loader.load(cut[number] for number in taken)) as batches:
             for index, batch in enumerate(batches):
-                with explain_out_of_memory(self.step, batch, own.batch_tokens), self.autocast():
+                with explain_out_of_memory(self.step, batch, train.batch_tokens), self.autocast():
                     loss = self.model(self._moved(batch), 0.0)
                 if index < len(mine):
                     sums[0] += loss.target

@@ -56,10 +56,10 @@ def prepare_vocabulary(
             words = load_words(init_from)
         else:
             model: Any = settings.model
-            about = WordSettings(
+            word_settings = WordSettings(
                 size, settings.source.source_tokens, model.word_vectors, model.embedding
             )
-            words = count_words(train, about, to)
+            words = count_words(train, word_settings, to)
         save_words(run, words)
     processes.barrier()
     return load_words(run)

@@ -91,8 +91,8 @@ class PretrainedVocabulary:
 
     def fingerprint(self) -> str:
         """Return a hash of the tokenizer and its settings."""
-        about = self.tokenizer.backend_tokenizer.to_str()
-        return hashlib.sha256(about.encode()).hexdigest()
+        serialized = self.tokenizer.backend_tokenizer.to_str()
+        return hashlib.sha256(serialized.encode()).hexdigest()
 
     def ids(self, tokens: Sequence[str]) -> frozenset[int]:
         """Return the ids of those tokens that the tokenizer has, at the start of a word or not."""

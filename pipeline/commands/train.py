@@ -349,9 +349,9 @@ def _add_model_flags(group: Any) -> None:
             for field in dataclasses.fields(spec.settings)
             if "help" in field.metadata and len(owners[field.name]) < len(specs())
         }
-        own = {field.name for field in dataclasses.fields(spec.settings)} - known
-        add_settings(group, spec.settings, texts=texts, only=own, show_defaults=False)
-        known |= own
+        new = {field.name for field in dataclasses.fields(spec.settings)} - known
+        add_settings(group, spec.settings, texts=texts, only=new, show_defaults=False)
+        known |= new
 
 
 def bench(args: argparse.Namespace) -> int:
@@ -370,8 +370,8 @@ def bench(args: argparse.Namespace) -> int:
         sys.stderr.write(f"bench  {row.preset} done\n")
         rows.append(row)
     print(table(rows), end="")
-    about = {"settings": dataclasses.asdict(settings), "machine": machine_of(device)}
-    print(json.dumps({"bench": [row._asdict() for row in rows], **about}))
+    context = {"settings": dataclasses.asdict(settings), "machine": machine_of(device)}
+    print(json.dumps({"bench": [row._asdict() for row in rows], **context}))
     return DONE
 
 

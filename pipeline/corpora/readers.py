@@ -86,9 +86,9 @@ def example_entry(row: dict[str, Any]) -> Entry:
     if not isinstance(paragraphs, list) or not isinstance(documents, list):
         raise BadLine("missing_column", "'paragraphs' or 'documents' is not a list")
     try:
-        places = sorted((p["document"], p["position"], p["text"]) for p in paragraphs)
+        ordered = sorted((p["document"], p["position"], p["text"]) for p in paragraphs)
         texts: dict[int, list[str]] = {}
-        for document, _, text in places:
+        for document, _, text in ordered:
             texts.setdefault(document, []).append(text)
         sources = [SourceText("\n".join(t), documents[n]["url"]) for n, t in texts.items()]
     except (KeyError, TypeError, IndexError) as error:

@@ -39,21 +39,21 @@ def _json_lines(raw: BinaryIO) -> Iterator[Row]:
             yield offset, _object(line, f"line {number}", offset)
 
 
-def _object(text: str, place: str, offset: int) -> dict[str, Any] | DataError:
+def _object(text: str, where: str, offset: int) -> dict[str, Any] | DataError:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        detail = f"{place} is not JSON: {error.msg} (character {error.pos + 1})"
+        detail = f"{where} is not JSON: {error.msg} (character {error.pos + 1})"
         return BadLine("bad_line", detail, offset)
     except RecursionError:
-        return BadLine("bad_line", f"{place} is nested too deeply", offset)
-    return _checked(value, place, offset)
+        return BadLine("bad_line", f"{where} is nested too deeply", offset)
+    return _checked(value, where, offset)
 
 
-def _checked(value: Any, place: str, offset: int) -> dict[str, Any] | DataError:
+def _checked(value: Any, where: str, offset: int) -> dict[str, Any] | DataError:
     if isinstance(value, dict):
         return value
-    return BadLine("bad_line", f"{place} is not a JSON object", offset)
+    return BadLine("bad_line", f"{where} is not a JSON object", offset)
 
 
 def _json(name: str, raw: BinaryIO) -> Iterator[Row]:
@@ -85,8 +85,8 @@ def _csv(raw: BinaryIO, delimiter: str) -> Iterator[Row]:
             if row is None:
                 return
             fault = None in row or None in row.values()
-            place = f"line {reader.line_num} has another number of columns than the header"
-            yield index, BadLine("bad_line", place, index) if fault else row
+            where = f"line {reader.line_num} has another number of columns than the header"
+            yield index, BadLine("bad_line", where, index) if fault else row
         index += 1
 
 

@@ -103,9 +103,9 @@ class ReadCorpus:
                 try:
                     self._write(part, found)
                 except DataError as error:
-                    place = f"{found.file}, entry {found.number}: {error}"
+                    detail = f"{found.file}, entry {found.number}: {error}"
                     offset = found.offset if error.offset is None else error.offset
-                    part.drop("record", error.reason, file=found.file, offset=offset, detail=place)
+                    part.drop("record", error.reason, file=found.file, offset=offset, detail=detail)
                 part.ticker.add(items=1)
             part.ticker.add(work=task.work)
         return part.result()

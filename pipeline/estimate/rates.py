@@ -27,7 +27,7 @@ class Rates:
     text_bytes: float = 10e6  # of plain pages, as WET files have them
     compared_chars: float = 4e6  # of paragraphs, held against their article and ranked
     shuffled_bytes: float = 15e6
-    linked_chars: float = 45e3  # of kept paragraphs, for graphs: their entities are recognised
+    linked_chars: float = 45e3  # of kept paragraphs, for graphs: their entities are recognized
     trained_chars: float = 1e6  # for a vocabulary
     encoded_chars: float = 3e6
     reported_chars: float = 4e6

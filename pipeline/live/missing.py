@@ -41,8 +41,8 @@ def is_among(keys: Keys, have: Keys) -> npt.NDArray[np.bool_]:
     """Whether each key is one of those that `have`, in rising order, holds."""
     if not len(have):
         return np.zeros(len(keys), np.bool_)
-    places = np.minimum(np.searchsorted(have, keys), len(have) - 1)
-    return np.asarray(have[places] == keys)
+    indexes = np.minimum(np.searchsorted(have, keys), len(have) - 1)
+    return np.asarray(have[indexes] == keys)
 
 
 @dataclass(frozen=True)

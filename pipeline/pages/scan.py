@@ -57,9 +57,9 @@ class ScanFiles:
             part.counts["records_not_wanted"] += not found
             return found
 
-        own = self.settings
+        settings = self.settings
         records = read_records(
-            share, wanted, own.max_page_bytes, self.access, part, own.keep_truncated
+            share, wanted, settings.max_page_bytes, self.access, part, settings.keep_truncated
         )
         for item in records:
             yield make_document(item, share.file.name, part.stage, self.settings, part.counts)

@@ -1,4 +1,4 @@
-"""Bytes of many files, neighbours in one request, read ahead and given back in order."""
+"""Bytes of many files, neighbors in one request, read ahead and given back in order."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar

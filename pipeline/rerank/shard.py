@@ -22,8 +22,8 @@ SETTINGS_KEY = "wikisum.settings"
 
 def page_order(example: Example) -> list[int]:
     """Return the indexes of the paragraphs in the order of the example's pages."""
-    places = [(p.document, p.position) for p in example.paragraphs]
-    return sorted(range(len(places)), key=places.__getitem__)
+    positions = [(p.document, p.position) for p in example.paragraphs]
+    return sorted(range(len(positions)), key=positions.__getitem__)
 
 
 def reranked(example: Example, scores: Sequence[float], max_paragraphs: int) -> Example:

@@ -86,8 +86,8 @@ class _Source:
 
     def take_before(self, query: int) -> pa.Table:
         """Remove and return the held rows of queries before `query`."""
-        place = int(np.searchsorted(self._held["query"].to_numpy(), query))
-        taken, self._held = self._held.slice(0, place), self._held.slice(place)
+        cut = int(np.searchsorted(self._held["query"].to_numpy(), query))
+        taken, self._held = self._held.slice(0, cut), self._held.slice(cut)
         return taken
 
 

@@ -59,8 +59,8 @@ def gathered(lists: Ragged, rows: Ints) -> Ragged:
     """Return some of the lists in the given order, their ids copied without gaps."""
     lengths = lists.lengths[rows]
     starts = np.cumsum(lengths) - lengths
-    places = np.arange(lengths.sum()) + np.repeat(lists.starts[rows] - starts, lengths)
-    return Ragged(lists.ids[places], starts, lengths)
+    indexes = np.arange(lengths.sum()) + np.repeat(lists.starts[rows] - starts, lengths)
+    return Ragged(lists.ids[indexes], starts, lengths)
 
 
 def padded(lists: Ragged, rows: Ints) -> tuple[Ints, Ints]:

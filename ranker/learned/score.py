@@ -69,10 +69,10 @@ class Scorer:
         `threads` of this process work on a processor from now on, if that is said.
         Raises FileNotFoundError or ValueError if the folder holds no such run.
         """
-        place = device_of(device)
+        used = device_of(device)
         if threads is not None:
             torch.set_num_threads(threads)
-        state = load_checkpoint(run / BEST, KIND, place)
+        state = load_checkpoint(run / BEST, KIND, used)
         try:
             settings, fit = RankerSettings(**state["settings"]["model"]), state["settings"]["fit"]
             lengths = TokenLimits(
@@ -83,7 +83,7 @@ class Scorer:
         model = Ranker(settings)
         check_weights(run / BEST, model, state["model"])
         model.load_state_dict(state["model"])
-        return cls(model, load_vocab(run / VOCAB), lengths, place)
+        return cls(model, load_vocab(run / VOCAB), lengths, used)
 
     def score_articles(self, articles: Sequence[Article]) -> list[list[float]]:
         """For each (title, paragraphs) the score of each paragraph, in the order given."""

@@ -124,10 +124,10 @@ def create_run(run: Path, settings: Mapping[str, Any], vocab: bytes, data: str |
 def _without_tensors(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
     """Return the value as JSON; its tensors go to `tensors` and leave their names behind."""
     if isinstance(value, Tensor):
-        own = value.detach().contiguous()
+        tensor = value.detach().contiguous()
         # safetensors refuses tensors that share memory, such as tied weights
-        is_shared = any(own.data_ptr() == t.data_ptr() for t in tensors.values() if t.numel())
-        tensors[name] = own.clone() if is_shared else own
+        is_shared = any(tensor.data_ptr() == t.data_ptr() for t in tensors.values() if t.numel())
+        tensors[name] = tensor.clone() if is_shared else tensor
         return {_TENSOR: name}
     if isinstance(value, dict):
         items = [(k, _without_tensors(v, f"{name}.{k}".lstrip("."), tensors))

@@ -15,7 +15,7 @@ def best_hits(
     per_query: int,
     per_host: int,
 ) -> Numbers:
-    """Return the places of the best hits: queries in order, for each the best first; all [N].
+    """Return the indexes of the best hits: queries in order, for each the best first; all [N].
 
     A query keeps its best `per_query` hits, each page once, at most `per_host` of a host. Hits of
     one score stand in the order of `captures`; equal `pages` and `hosts` have equal numbers. The
@@ -29,14 +29,14 @@ def best_hits(
 
 
 def _equals_before(keys: tuple[Numbers, ...]) -> Numbers:
-    """How many earlier places have the same keys, for each place."""
+    """Return for each index how many earlier ones have the same keys."""
     order = np.lexsort(keys)  # stable: equals stay in their order
     is_first = np.ones(len(order), np.bool_)
     if len(order):
         ordered = [key[order] for key in keys]
         is_first[1:] = np.any([key[1:] != key[:-1] for key in ordered], axis=0)
     starts = np.flatnonzero(is_first)
-    places = np.arange(len(order))
+    indexes = np.arange(len(order))
     counts = np.empty(len(order), np.int64)
-    counts[order] = places - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    counts[order] = indexes - np.repeat(starts, np.diff(np.append(starts, len(order))))
     return counts

@@ -1,7 +1,7 @@
 """BM25 over weighted fields (BM25F): how well a page answers the terms of a query.
 
 Robertson, Zaragoza & Taylor 2004; Robertson & Zaragoza 2009, section 3.6. The counts of a term in
-the fields are normalised by each field's length, weighted and summed before they saturate, so
+the fields are normalized by each field's length, weighted and summed before they saturate, so
 that a term in the page's title counts once, not once more beside the text.
 """
 

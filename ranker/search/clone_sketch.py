@@ -1,6 +1,6 @@
 """Is this page a copy of the article? Estimated from samples, for millions of pairs at once.
 
-The calibrated rule of `crawl.clones` on every eighth pair of neighbouring words: the pairs whose
+The calibrated rule of `crawl.clones` on every eighth pair of neighboring words: the pairs whose
 hash is small, the same ones in every text (FracMinHash; Irber et al. 2022), so that the share of a
 section's pairs that a page holds can be estimated without either text. On real copies and honest
 pages: recall 0.99, precision 0.99, where the rule itself has 0.998 (benchmarks/search.md).
@@ -23,7 +23,7 @@ _TABLE_SIZE = 1 << 16
 
 
 def sketch(words: Hashes) -> Sketch:
-    """The sampled pairs of neighbouring words of a text (BREAK parts lines), sorted, each once."""
+    """The sampled pairs of neighboring words of a text (BREAK parts lines), sorted, each once."""
     pairs = words[:-1] * _MULTIPLIER + words[1:]
     pairs ^= pairs >> np.uint64(32)
     pairs *= _MULTIPLIER

@@ -132,9 +132,9 @@ def build_index(phrase_hashes: Hashes, prefixes: Hashes) -> PhraseIndex:
         raise ValueError("there is no phrase to search for")
     log_bits = max(_MIN_LOG_BITS, int(len(prefixes) * _BITS_PER_PREFIX - 1).bit_length())
     bits = np.zeros(1 << (log_bits - 3), np.uint8)
-    place = prefixes >> np.uint64(64 - log_bits)
-    masks = np.uint8(1) << (place & np.uint64(7)).astype(np.uint8)
-    np.bitwise_or.at(bits, (place >> np.uint64(3)).astype(np.int64), masks)
+    bit = prefixes >> np.uint64(64 - log_bits)
+    masks = np.uint8(1) << (bit & np.uint64(7)).astype(np.uint8)
+    np.bitwise_or.at(bits, (bit >> np.uint64(3)).astype(np.int64), masks)
     return PhraseIndex(np.unique(phrase_hashes), bits)
 
 

@@ -54,10 +54,10 @@ def page_terms(page: PageFields, words: WordHashes) -> PageTerms:
 
 def field_counts(page: PageTerms) -> tuple[Hashes, Counts, Counts]:
     """(distinct terms, how often each stands in each field [F, T], the fields' lengths [F])."""
-    terms, place = np.unique(page.hashes, return_inverse=True)
+    terms, inverse = np.unique(page.hashes, return_inverse=True)
     counts, begin = [], 0
     for end in page.ends:
-        counts.append(np.bincount(place[begin:end], minlength=len(terms)))
+        counts.append(np.bincount(inverse[begin:end], minlength=len(terms)))
         begin = end
     is_term = terms != BREAK
     counts_FT = np.array(counts, np.int64)[:, is_term]
@@ -169,6 +169,6 @@ def _places(sizes: Counts) -> Counts:
 
 def _known(vocabulary: Hashes, terms: Hashes) -> tuple[NDArray[np.bool_], Counts]:
     """(which of the sorted terms are in the vocabulary, the numbers of those that are)."""
-    place = np.minimum(np.searchsorted(vocabulary, terms), len(vocabulary) - 1)
-    known = vocabulary[place] == terms
-    return known, place[known]
+    index = np.minimum(np.searchsorted(vocabulary, terms), len(vocabulary) - 1)
+    known = vocabulary[index] == terms
+    return known, index[known]

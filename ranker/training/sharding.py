@@ -47,8 +47,8 @@ def gather(value: Any) -> Any:
 
 def load_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
     """Load whole tensors into a model, divided as its parameters are."""
-    own = model.state_dict()
-    model.load_state_dict({name: _like(own.get(name), t) for name, t in weights.items()})
+    state = model.state_dict()
+    model.load_state_dict({name: _like(state.get(name), t) for name, t in weights.items()})
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:

@@ -20,7 +20,7 @@ def test_literal_rule_by_hand():
     assert score(["nothing of it"], article) == 0.0
 
 
-def test_calibrated_rule_counts_pairs_of_neighbours():
+def test_calibrated_rule_counts_pairs_of_neighbors():
     article = article_shingles(LEAD, [])
     assert score([LEAD], article) == 1.0
     assert score([" ".join(reversed(LEAD.split()))], article) == 0.0

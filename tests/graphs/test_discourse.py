@@ -8,7 +8,7 @@ PARAGRAPHS = ["It rained.", "However, it stopped.", "In fact, it snowed.", "Then
 NOBODY = [frozenset[str]()] * 4
 
 
-def test_markers_join_neighbours_of_a_page():
+def test_markers_join_neighbors_of_a_page():
     edges = discourse_graph(PARAGRAPHS, [0, 0, 1, 1], [4, 5, 6, 8], NOBODY)
     assert edges == ([0], [1], [1.0])  # 2 begins its page, 3 stands one further than next
 

@@ -55,7 +55,7 @@ def test_summaries_are_as_long_as_the_lead_and_stemmed():
 def test_methods_see_the_pages_and_the_stored_order_is_kept():
     stored = ARTICLE._replace(
         paragraphs=[ARTICLE.paragraphs[i] for i in (1, 2, 0)],
-        places=[ARTICLE.places[i] for i in (1, 2, 0)],
+        positions=[ARTICLE.positions[i] for i in (1, 2, 0)],
     )
     found = {one.method: one for one in score_chunk([stored], list(METHODS), None)}
     assert set(found) == {"stored", *METHODS, "lead-3", "sumbasic_sentences"}

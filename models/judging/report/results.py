@@ -136,11 +136,11 @@ def _all_means(
 def _sums(study: Study, values: Sequence[Judgment], keys: Sequence[str]) -> tuple[Floats, Floats]:
     """[N, K, M] sums and numbers of values, of the examples that have any."""
     examples = sorted({value.example for value in values})
-    places = {example: place for place, example in enumerate(examples)}
+    row_of = {example: row for row, example in enumerate(examples)}
     sums_NKM = np.zeros((len(examples), len(study.systems), len(keys)))
     counts_NKM = np.zeros_like(sums_NKM)
     for value in values:
-        where = (places[value.example], value.system, keys.index(value.measure))
+        where = (row_of[value.example], value.system, keys.index(value.measure))
         sums_NKM[where] += value.value
         counts_NKM[where] += 1
     return sums_NKM, counts_NKM

@@ -75,7 +75,7 @@ def _import(
     from wikisum.pipeline.stages import stages
 
     base = replace(CorpusSettings(), units=corpus.unit)
-    own = settings_of(args, base)
+    entries = settings_of(args, base)
     settings = flags.build_settings(
         args, ExampleSettings, GraphSettings, VocabSettings, default=FOR_CORPORA
     )
@@ -89,7 +89,7 @@ def _import(
         if args.verify:
             verify(job, stages())
         manifest = flow.import_corpus(
-            job, corpus, own, settings, inputs=inputs, lists=lists, vocab=vocab, columns=columns
+            job, corpus, entries, settings, inputs=inputs, lists=lists, vocab=vocab, columns=columns
         )
         summary.write_summary(manifest, job.workspace.out, sys.stdout)
     return DONE

@@ -8,11 +8,11 @@ from wikisum.crawl.extract.page_fields import read_fields
 def test_title_headings_and_text_are_told_apart():
     html = (
         "<title>Tavin Bridge | Visit</title><nav><h3>Menu</h3><a href=/>Home</a></nav>"
-        f"<h1>The bridge</h1><p>{LEAD}</p><h2>Its colour</h2><p>{LEAD} It is green.</p>"
+        f"<h1>The bridge</h1><p>{LEAD}</p><h2>Its color</h2><p>{LEAD} It is green.</p>"
     )
     page = read_fields(html.encode(), "utf-8", "html")
     assert page.title == "Tavin Bridge | Visit"
-    assert {"The bridge", "Its colour"} <= set(page.headings)
+    assert {"The bridge", "Its color"} <= set(page.headings)
     assert page.text == [LEAD, f"{LEAD} It is green."]
     assert page.language == "en"
 

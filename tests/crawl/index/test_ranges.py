@@ -12,7 +12,7 @@ def joined(spans: list[Span], gap: int = 10, most: int = 100) -> list[tuple[str,
     return [(*whole, len(items)) for whole, items in ranges]
 
 
-def test_neighbours_share_a_range():
+def test_neighbors_share_a_range():
     spans = [Span("a", 0, 20), Span("a", 20, 5), Span("a", 35, 5), Span("a", 51, 5)]
     assert joined(spans) == [("a", 0, 40, 3), ("a", 51, 5, 1)]
 

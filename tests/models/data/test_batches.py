@@ -55,7 +55,7 @@ def test_lengths_are_those_of_batches(reader):
     ("count", "tokens", "size"), [(2, 900, 2), (3, 900, 3), (4, 900, 4), (100, 900, 4), (4, 8, 3)]
 )
 def test_graphs_come_with_the_paragraphs_that_were_kept(count, tokens, size, topics, tmp_path):
-    """Among those alone rows are normalised; one without an edge attends to itself."""
+    """Among those alone rows are normalized; one without an edge attends to itself."""
     edges = {"source": [0, 0, 1, 2], "target": [1, 2, 3, 3], "weight": [0.5, 0.25, 1.0, 0.75]}
     bare = {"source": [], "target": [], "weight": []}
 

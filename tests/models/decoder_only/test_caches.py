@@ -7,7 +7,7 @@ def test_own_tensors_follow_their_hypotheses_and_prompts_stay():
     own = torch.arange(6.0).view(2, 3, 1)
     cache = Cache((torch.tensor([7.0, 8.0]),), (own,))
     moved = cache.reordered(torch.tensor([[2, 0, 0], [1, 1, 2]]))
-    assert moved.own[0][..., 0].tolist() == [[2, 0, 0], [4, 4, 5]]
+    assert moved.written[0][..., 0].tolist() == [[2, 0, 0], [4, 4, 5]]
     assert moved.prompt[0].tolist() == [7, 8]
 
 
@@ -15,7 +15,7 @@ def test_the_rows_of_some_examples():
     cache = Cache((torch.tensor([7.0, 8.0]),), (torch.arange(6.0).view(2, 3),))
     kept = cache.rows(torch.tensor([False, True]))
     assert kept.prompt[0].tolist() == [8]
-    assert kept.own[0].tolist() == [[3, 4, 5]]
+    assert kept.written[0].tolist() == [[3, 4, 5]]
 
 
 def _parts(seed=0, bias=False):

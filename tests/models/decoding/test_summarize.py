@@ -131,7 +131,7 @@ def own_example(*texts):
     return {"id": "1", "title": "A Mill", "paragraphs": paragraphs, "documents": [{"url": "a.txt"}]}
 
 
-def test_own_paragraphs_are_summarised(runs):
+def test_own_paragraphs_are_summarized(runs):
     loaded = load_run(runs / "ft", "average", CPU)
     search = DecodingSettings(beam=2, max_tokens=6)
     row = own_summary(loaded, own_example("It is old.", "White."), SourceSettings(), search)

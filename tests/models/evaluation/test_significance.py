@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from wikisum.models.evaluation.significance import bootstrap, interval, randomisation_p, ratios
+from wikisum.models.evaluation.significance import bootstrap, interval, randomization_p, ratios
 
 
 def means(*columns):
@@ -54,7 +54,7 @@ def test_p_values_agree_with_every_swap_and_with_scipy():
     one = [0.9, 0.7, 0.8, 0.4, 0.6, 0.7, 0.5]
     other = [0.5, 0.6, 0.3, 0.5, 0.2, 0.6, 0.4]
     gaps = np.subtract(one, other)
-    (p,) = randomisation_p(parts(one), parts(other), 40_000, seed=0)
+    (p,) = randomization_p(parts(one), parts(other), 40_000, seed=0)
     assert p == pytest.approx(exact_p(gaps), abs=0.01)
     told = stats.permutation_test(
         (one, other), lambda a, b: np.mean(a) - np.mean(b), permutation_type="samples"
@@ -64,21 +64,21 @@ def test_p_values_agree_with_every_swap_and_with_scipy():
 
 def test_a_system_does_not_differ_from_itself():
     values = parts([0.1, 0.5, 0.9])
-    assert randomisation_p(values, values, 100, seed=0).tolist() == [1.0]
+    assert randomization_p(values, values, 100, seed=0).tolist() == [1.0]
 
 
 def test_a_clear_difference_has_the_least_p_value():
     one, other = parts(np.full(40, 0.6)), parts(np.full(40, 0.5))
-    assert randomisation_p(one, other, 999, seed=0).tolist() == [1 / 1000]
+    assert randomization_p(one, other, 999, seed=0).tolist() == [1 / 1000]
 
 
 def test_examples_of_one_system_alone_are_left_out():
     one, other = parts([0.9, 0.8, 0.7]), parts([0.1, 0.2, 0.0])
     other[2] = 0.0  # numerator and denominator: no figure
-    first = randomisation_p(one, other, 500, seed=0)
-    assert first == pytest.approx(randomisation_p(one[:2], other[:2], 500, seed=0), abs=0.1)
+    first = randomization_p(one, other, 500, seed=0)
+    assert first == pytest.approx(randomization_p(one[:2], other[:2], 500, seed=0), abs=0.1)
     nothing = np.zeros_like(other)
-    assert np.isnan(randomisation_p(one, nothing, 10, seed=0)).all()
+    assert np.isnan(randomization_p(one, nothing, 10, seed=0)).all()
     assert np.isnan(bootstrap(*(a[:, None] for a in (nothing[:, 0], nothing[:, 1])), 5, 0)).all()
 
 

@@ -83,7 +83,7 @@ def test_what_the_web_would_be_asked_for(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--assume", "colour=1"], "no figure is called 'colour'"),
+        (["--assume", "color=1"], "no figure is called 'color'"),
         (["--assume", "coverage=much"], "is not a number"),
         (["--assume", "coverage=7"], "is out of range"),
     ],

@@ -155,7 +155,7 @@ def test_documents_beyond_the_limit_are_dropped_in_list_order():
         assert made.counts["documents_out"] == len(kept)
 
 
-def test_dropped_documents_do_not_count_towards_the_limit():
+def test_dropped_documents_do_not_count_toward_the_limit():
     made = make(
         WantedDocument("citation", 0, document("http://a.example/", LEAD)),
         WantedDocument("citation", 1, document("http://b.example/", SHEEP)),

@@ -29,7 +29,7 @@ def test_a_large_file_is_shared_and_a_small_one_is_not():
     assert [share.size_bytes for (share,) in plan_scan([large], 100)] == [83, 83, 84]
 
 
-def test_neighbours_are_one_part_where_there_are_too_many():
+def test_neighbors_are_one_part_where_there_are_too_many():
     a, b = files_of(300, 300)
     assert plan_scan([a, b], 100, 4) == [
         [FileShare(a, 0, 100)],

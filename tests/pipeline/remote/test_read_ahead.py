@@ -77,7 +77,7 @@ def spans_of(remote: Remote, *spans: tuple[int, int], most: int = 1000) -> list[
     return [data.reason if isinstance(data, BadAnswer) else len(data) for _, data in found]
 
 
-def test_neighbours_are_cut_out_of_one_range():
+def test_neighbors_are_cut_out_of_one_range():
     remote = Remote()
     assert spans_of(remote, (0, 10), (10, 20), (40, 5)) == [10, 20, 5]
     assert remote.asked == [("f", 0, 45)]

@@ -215,14 +215,14 @@ def test_a_copy_of_the_article_is_left_out(tmp_path, crawl):
 
 
 def test_queries_of_sections(tmp_path, crawl):
-    text = f"{LEAD}\n== Building ==\n{LEAD}\n== Colour ==\nIt is green."
+    text = f"{LEAD}\n== Building ==\n{LEAD}\n== Color ==\nIt is green."
     (tmp_path / "dump.xml").write_bytes(dump(("Tavin Bridge", text)))
     out = str(tmp_path / "out")
     assert main(["articles", "--articles", str(tmp_path / "dump.xml"), "--out", out]) == 0
     words = ["search", "--warcs", str(crawl), "--out", out, "--workers", "1"]
     assert main([*words, "--queries", "sections", "--clone-threshold", "1"]) == 0
     found = lines(tmp_path / "out")
-    assert [f["query"] for f in found] == ["Tavin Bridge Building", "Tavin Bridge Colour"]
+    assert [f["query"] for f in found] == ["Tavin Bridge Building", "Tavin Bridge Color"]
     assert all(f["title"] == "Tavin Bridge" and f["urls"] for f in found)
 
 
