@@ -43,7 +43,9 @@ SAMPLE = (
 )  # fmt: skip
 CONTENT = ("articles", "wanted", "documents", "examples", "dropped", "vocab")
 WORKERS = 2
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+# Beam's pool starts its workers with the `python` that it finds on the PATH: here, this one
+PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PATH": PATH}
 
 
 class Engine(NamedTuple):
@@ -77,11 +79,11 @@ def dask(folder: Path) -> Iterator[Engine]:
 
 @contextlib.contextmanager
 def portable(folder: Path) -> Iterator[Engine]:
-    """Beam's job service and a pool of external workers."""
+    """Beam's job service and a pool of two external workers."""
     with contextlib.ExitStack() as stack, _pool(stack, folder) as (flags, pool):
         port = free_port()
-        module = "apache_beam.runners.portability.local_job_service_main"
-        _start(stack, folder, "-m", module, "--port", str(port))
+        service = str(ROOT / "benchmarks" / "job_service.py")
+        _start(stack, folder, service, "--port", str(port), "--workers", str(WORKERS))
         wait_for(lambda: socket.create_connection(("127.0.0.1", port), 1).close() or True)
         endpoint = f"--job_endpoint=127.0.0.1:{port}"
         yield Engine(["--runner=PortableRunner", endpoint, *flags], [pool])
@@ -253,13 +255,14 @@ def build_with_kill(
 
 
 def kill_worker(engine: Engine) -> None:
-    """Kill one worker process: a child of a pool, or else the first worker."""
+    """Kill one worker process: a child of a pool that is alive, or else the first worker."""
     import psutil
 
     for worker in engine.workers:
         if worker.poll() is None:
-            children = psutil.Process(worker.pid).children(recursive=True)
-            (children[0] if children else psutil.Process(worker.pid)).kill()
+            process = psutil.Process(worker.pid)
+            children = [c for c in process.children() if c.status() != psutil.STATUS_ZOMBIE]
+            (children[0] if children else process).kill()
             return
 
 

@@ -36,6 +36,13 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", type=count, metavar="N", help="worker processes (default: one per core)"
     )
+    parser.add_argument(
+        "--stall-minutes",
+        type=count,
+        default=180,
+        metavar="N",
+        help="on another engine, fail if a stage finishes no part for so long (default: 180)",
+    )
 
 
 def add_dataset(parser: argparse.ArgumentParser, flag: str = "data") -> None:
@@ -118,7 +125,8 @@ class open_job:
         self._stack = contextlib.ExitStack()
         # a descriptor of its own, since standard error is redirected while pipelines run
         to = self._stack.enter_context(os.fdopen(os.dup(2), "w", buffering=1))
-        self._job = Job(workspace, to, args.workers or os.cpu_count() or 1, flags)
+        workers = args.workers or os.cpu_count() or 1
+        self._job = Job(workspace, to, workers, flags, args.stall_minutes)
 
     def __enter__(self) -> "Job":
         try:

@@ -60,7 +60,7 @@ def _add_live_flags(parser: argparse.ArgumentParser) -> None:
     add_settings(group, LiveSettings, only=[name for name in names if name != "contact"])
     add_retry_flag(group)
     parser.add_argument("--out", required=True, metavar="DIR", help="folder of the dataset")
-    parser.set_defaults(workers=1)
+    parser.set_defaults(workers=1, stall_minutes=180)
 
 
 def add_commands(commands: Commands) -> None:

@@ -1,18 +1,26 @@
-"""The engine that Beam's flags name: check the flags, and add what a build needs there."""
+"""The engine that Beam's flags name: check the flags and the workers, add what a build needs."""
 
 import argparse
 import contextlib
+import json
+import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import apache_beam as beam
 import cloudpickle
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.common import DoFnInvoker
 from apache_beam.runners.runner import create_runner
 
 from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.manifest import versions
+from wikisum.pipeline.engine.workspace import Workspace
+from wikisum.pipeline.errors import JobFailed
 
 DASK = "apache_beam.runners.dask.dask_runner.DaskRunner"
+_MUST_AGREE = ("wikisum", "format", "apache-beam")
 
 
 def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
@@ -74,6 +82,64 @@ def job_flags(flags: Sequence[str], stage: str, fingerprint: str) -> list[str]:
         return list(flags)
     name = f"{_known(flags).job_name or 'wikisum'}-{stage}-{fingerprint}".replace("_", "-")
     return [*flags, f"--job_name={name}", f"--labels=wikisum-stage={stage}"]
+
+
+@dataclass(frozen=True)
+class WorkerCheck:
+    """A job in which a worker writes its versions into the output folder.
+
+    An engine whose workers do not start, or cannot write where this machine reads, would otherwise
+    be noticed after hours, or never.
+    """
+
+    workspace: Workspace
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    @property
+    def path(self) -> str:
+        """Where the worker writes."""
+        return self.workspace.work(f"check-{self.id}.json")
+
+    def construct(self, pipeline: beam.Pipeline) -> None:
+        """Add the transform that writes the worker's versions."""
+        _ = pipeline | beam.Create([self.path]) | "check" >> beam.Map(write_versions)
+
+    def differences(self) -> list[str]:
+        """Return a line for each library that the worker has in another version.
+
+        Raises JobFailed if the worker wrote elsewhere, or if its version of this package, of Beam
+        or of Python (3.x) differs.
+        """
+        if not files.exists(self.path):
+            raise JobFailed(
+                f"the workers do not write where this machine reads: {self.workspace.out} must be "
+                "on storage that all of them share"
+            )
+        found: dict[str, str] = json.loads(files.read_bytes(self.path))
+        files.delete(self.path)
+        here = versions()
+        for name in _MUST_AGREE:
+            _check(name, found.get(name), here.get(name))
+        _check("python", _minor(found["python"]), _minor(here["python"]))
+        return [
+            f"workers have {name} {found.get(name, '(missing)')}, this machine {here[name]}"
+            for name in here
+            if found.get(name) != here[name]
+        ]
+
+
+def write_versions(path: str) -> None:
+    """Write the versions of this process to a file."""
+    files.write_bytes(path, json.dumps(versions()).encode())
+
+
+def _check(name: str, found: str | None, expected: str | None) -> None:
+    if found != expected:
+        raise JobFailed(f"workers have {name} {found or '(missing)'}, this machine {expected}")
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
 
 
 def _known(flags: Sequence[str]) -> argparse.Namespace:

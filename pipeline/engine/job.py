@@ -15,13 +15,15 @@ class Job:
     """The output folder, the number of worker processes and the flags for Beam.
 
     `to` is the stream for the person watching. It must not share the file descriptor of standard
-    error, which goes to a log while a pipeline runs.
+    error, which goes to a log while a pipeline runs. On another engine a stage fails that finishes
+    no part for `stall_minutes`.
     """
 
     workspace: Workspace
     to: TextIO
     workers: int = 1
     beam_flags: tuple[str, ...] = ()
+    stall_minutes: int = 180
 
     @property
     def progress_folder(self) -> str | None:

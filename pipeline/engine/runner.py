@@ -1,22 +1,37 @@
 """Run a Beam pipeline for a job: its log, and its errors in one line."""
 
 import contextlib
+import functools
 import os
 import re
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.engines import job_flags
+from wikisum.pipeline.engine.engines import WorkerCheck, is_dataflow, job_flags
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.errors import JobFailed
 
 LOG = "beam.log"
 LOG_OF_REMOTE = "wikisum-beam-{}.log"  # in the temporary folder, for a remote output
+POLL_SECONDS = 2.0
+START_SECONDS = 300.0  # for the workers of an engine to start
+START_SECONDS_ON_DATAFLOW = 1_800.0
+
+
+class Watch(NamedTuple):
+    """A job fails with `message` if `progress` returns the same for so many seconds."""
+
+    progress: Callable[[], Any]
+    seconds: float
+    message: str
 
 
 def run_pipeline(
@@ -26,28 +41,97 @@ def run_pipeline(
     stage: str = "",
     fingerprint: str = "",
 ) -> None:
-    """Build and run a pipeline with its output in a log. Raises JobFailed with the cause."""
-    if job.beam_flags:
-        options = PipelineOptions(job_flags(job.beam_flags, stage, fingerprint))
-        runner = options.get_all_options().get("runner")
-    else:
+    """Build and run a pipeline with its output in a log. Raises JobFailed with the cause.
+
+    The first pipeline of a command on another engine follows a small one that checks its workers.
+    """
+    if not job.beam_flags:
         workers = max(1, min(job.workers, max_workers))
         mode = "multi_processing" if workers > 1 else "in_memory"
-        options = PipelineOptions(
-            [f"--direct_num_workers={workers}", f"--direct_running_mode={mode}"]
-        )
-        runner = "FnApiRunner"
-    with _stderr_to_log(job):
+        flags = [f"--direct_num_workers={workers}", f"--direct_running_mode={mode}"]
+        with _stderr_to_log(job), _one_line():
+            _start(construct, flags, "FnApiRunner").wait_until_finish()
+        return
+    _check_workers(job)
+    recorded = job.workspace.parts(stage, fingerprint).recorded_count
+    minutes = job.stall_minutes
+    message = f"no part was finished for {minutes} minutes (--stall-minutes); a worker may be lost"
+    watch = Watch(recorded, 60.0 * minutes, f"{message}: run the same command to resume")
+    _run_watched(job, construct, job_flags(job.beam_flags, stage, fingerprint), watch)
+
+
+@functools.lru_cache(maxsize=1)
+def _check_workers(job: Job) -> None:
+    """Run a job that only checks the workers, once per command. Raises JobFailed."""
+    check = WorkerCheck(job.workspace)
+    seconds = START_SECONDS_ON_DATAFLOW if is_dataflow(job.beam_flags) else START_SECONDS
+    watch = Watch(
+        lambda: None,
+        seconds,
+        f"no worker of the engine started within {seconds:.0f} seconds: see its log, and the "
+        "addresses after --",
+    )
+    _run_watched(job, check.construct, job_flags(job.beam_flags, "check", check.id[:16]), watch)
+    for line in check.differences():
+        job.note(line)
+
+
+def _run_watched(
+    job: Job, construct: Callable[[beam.Pipeline], None], flags: list[str], watch: Watch
+) -> None:
+    """Run a pipeline on another engine, in a thread, since an engine may never return."""
+    results: list[Any] = []
+    ended: Future[None] = Future()
+
+    def work() -> None:
         try:
-            pipeline = beam.Pipeline(runner=runner, options=options)
-            os.rmdir(pipeline.local_tempdir)  # empty, for Java's transforms; a kill would leave it
-            construct(pipeline)
-            result = pipeline.run()
-            if hasattr(result, "job_id"):
-                job.note(f"job {result.job_id()}")
-            result.wait_until_finish()
-        except Exception as error:
-            raise JobFailed(cause(error)) from error
+            results.append(_start(construct, flags, None))
+            if hasattr(results[0], "job_id"):
+                job.note(f"job {results[0].job_id()}")
+            results[0].wait_until_finish()
+            ended.set_result(None)
+        except BaseException as error:
+            ended.set_exception(error)
+
+    with _stderr_to_log(job), _one_line():
+        threading.Thread(target=work, daemon=True).start()
+        before, since = watch.progress(), time.monotonic()
+        while not wait([ended], timeout=POLL_SECONDS).done:
+            if (now := watch.progress()) != before:
+                before, since = now, time.monotonic()
+            elif time.monotonic() - since > watch.seconds:
+                _cancel(results)
+                raise JobFailed(watch.message)
+        ended.result()
+
+
+def _cancel(results: list[Any]) -> None:
+    """Ask the engine to cancel the job; one that does not answer is not waited for."""
+    if results:
+        thread = threading.Thread(target=results[0].cancel, daemon=True)
+        thread.start()
+        thread.join(timeout=10)
+
+
+def _start(construct: Callable[[beam.Pipeline], None], flags: list[str], runner: str | None) -> Any:
+    """Build a pipeline and start it; return Beam's result."""
+    options = PipelineOptions(flags)
+    runner = runner or options.get_all_options().get("runner")
+    pipeline = beam.Pipeline(runner=runner, options=options)
+    os.rmdir(pipeline.local_tempdir)  # empty, for Java's transforms; a kill would leave it
+    construct(pipeline)
+    return pipeline.run()
+
+
+@contextlib.contextmanager
+def _one_line() -> Iterator[None]:
+    """Turn any error into JobFailed with its cause."""
+    try:
+        yield
+    except JobFailed:
+        raise
+    except Exception as error:
+        raise JobFailed(cause(error)) from error
 
 
 def cause(error: BaseException) -> str:

@@ -2,9 +2,10 @@
 
 import pytest
 
-from benchmarks.clusters import ENGINES, build, build_with_kill, hashes
+from benchmarks.clusters import ENGINES, ENVIRONMENT, build, build_with_kill, hashes
 from tests.conftest import GOLDEN
 from wikisum.pipeline.cli import main
+from wikisum.pipeline.engine import runner
 
 FLAGS = [
     "--articles", str(GOLDEN / "sample.xml.bz2"),
@@ -15,14 +16,43 @@ FLAGS = [
 ]  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory):
+    """The hashes of the files that the embedded runner makes."""
+    out = tmp_path_factory.mktemp("embedded")
+    assert main(["build", *FLAGS, "--workers", "1", "--out", str(out)]) == 0
+    return hashes(out)
+
+
 @pytest.mark.slow
-def test_a_build_on_dask_survives_the_loss_of_a_worker(tmp_path):
+def test_a_build_on_dask_survives_the_loss_of_a_worker(tmp_path, embedded):
     """The workers run in another directory, so that relative paths would not do."""
-    assert main(["build", *FLAGS, "--workers", "1", "--out", str(tmp_path / "embedded")]) == 0
     out = tmp_path / "dask"
     with ENGINES["dask"](tmp_path / "engine") as engine:
         went_on, redone = build_with_kill(out, FLAGS, engine, parts=6)
         if not went_on:
             build(out, FLAGS, engine)
-    assert hashes(out) == hashes(tmp_path / "embedded")
+    assert hashes(out) == embedded
     assert redone == 0
+
+
+@pytest.mark.slow
+def test_a_build_on_a_job_service_with_two_external_workers(tmp_path, embedded):
+    with ENGINES["portable"](tmp_path / "engine") as engine:
+        build(tmp_path / "out", FLAGS, engine)
+    assert (tmp_path / "engine" / "engine.log").read_text().count("worker_1") > 1
+    assert hashes(tmp_path / "out") == embedded
+
+
+@pytest.mark.slow
+def test_workers_that_do_not_start_end_the_build(tmp_path, monkeypatch, capsys):
+    """As where the `python` on the PATH of the pool lacks Beam."""
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nexit 1\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(runner, "START_SECONDS", 5.0)
+    monkeypatch.setitem(ENVIRONMENT, "PATH", f"{tmp_path}:{ENVIRONMENT['PATH']}")
+    with ENGINES["portable"](tmp_path / "engine") as engine:
+        words = ["build", *FLAGS, "--out", str(tmp_path / "out"), "--", *engine.flags]
+        assert main(words) == 1
+    assert "no worker of the engine started within 5 seconds" in capsys.readouterr().err

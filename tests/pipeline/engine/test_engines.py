@@ -1,5 +1,6 @@
 """The engines that Beam's flags name."""
 
+import json
 import subprocess
 import sys
 
@@ -8,13 +9,19 @@ import pytest
 from apache_beam.transforms.window import GlobalWindows
 
 from wikisum.crawl.titles import article_id
+from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.engines import (
     DASK,
+    WorkerCheck,
     check_reachable,
     checked_flags,
     is_dataflow,
     job_flags,
+    write_versions,
 )
+from wikisum.pipeline.engine.manifest import versions
+from wikisum.pipeline.engine.workspace import Workspace
+from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.records import Dropped, WantedUrl
 from wikisum.pipeline.wanted.search_results import SearchResult
 from wikisum.pipeline.wanted.urls import CitingArticle
@@ -125,3 +132,32 @@ def test_each_job_on_dataflow_has_a_name_of_its_own():
     *_, name, labels = job_flags(flags, "tokenize", "ab12")
     assert (name, labels) == ("--job_name=mine-tokenize-ab12", "--labels=wikisum-stage=tokenize")
     assert job_flags(["--runner=FlinkRunner"], "tokenize", "ab12") == ["--runner=FlinkRunner"]
+
+
+def _written(tmp_path, **changes):
+    check = WorkerCheck(Workspace(str(tmp_path)))
+    files.write_bytes(check.path, json.dumps({**versions(), **changes}).encode())
+    return check
+
+
+def test_workers_like_this_machine_pass(tmp_path):
+    check = WorkerCheck(Workspace(str(tmp_path)))
+    write_versions(check.path)
+    assert check.differences() == []
+    assert files.list_tree(str(tmp_path)) == []
+
+
+def test_another_version_of_a_library_is_named(tmp_path):
+    found = _written(tmp_path, numpy="1.0").differences()
+    assert found == [f"workers have numpy 1.0, this machine {versions()['numpy']}"]
+
+
+@pytest.mark.parametrize("changes", [{"wikisum": "0"}, {"apache-beam": None}, {"python": "3.1.9"}])
+def test_versions_that_must_agree(tmp_path, changes):
+    with pytest.raises(JobFailed, match=f"workers have {next(iter(changes))}"):
+        _written(tmp_path, **changes).differences()
+
+
+def test_workers_that_write_elsewhere(tmp_path):
+    with pytest.raises(JobFailed, match="storage that all of them share"):
+        WorkerCheck(Workspace(str(tmp_path))).differences()

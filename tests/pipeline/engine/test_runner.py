@@ -1,12 +1,15 @@
 import io
 import os
 import tempfile
+import threading
 
 import pytest
 
+from wikisum.pipeline.engine import runner
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.runner import LOG, LOG_OF_REMOTE, _stderr_to_log, cause
 from wikisum.pipeline.engine.workspace import Workspace
+from wikisum.pipeline.errors import JobFailed
 
 
 @pytest.mark.parametrize(
@@ -43,3 +46,29 @@ def test_standard_error_goes_to_a_log(tmp_path, monkeypatch, capfd):
         assert (tmp_path / name / ".work" / LOG).read_text() == f"written to {name}\n"
     log = temporary / LOG_OF_REMOTE.format(os.getpid())
     assert log.read_text() == "written to gs://bucket/out\n"
+
+
+class _Endless:
+    """A job on an engine that never ends; `cancel` releases it."""
+
+    def __init__(self):
+        self.canceled = threading.Event()
+
+    def wait_until_finish(self):
+        self.canceled.wait(30)
+
+    def cancel(self):
+        self.canceled.set()
+
+
+def test_a_job_without_progress_is_canceled(tmp_path, monkeypatch):
+    """It lives as long as there is progress."""
+    result, counts = _Endless(), iter([1, 2, 3, *[4] * 100])
+    monkeypatch.setattr(runner, "_start", lambda *_: result)
+    monkeypatch.setattr(runner, "POLL_SECONDS", 0.05)
+    job = Job(Workspace(str(tmp_path)), io.StringIO(), beam_flags=("--runner=X",))
+    watch = runner.Watch(lambda: next(counts), 0.2, "nothing was finished")
+    with pytest.raises(JobFailed, match="nothing was finished"):
+        runner._run_watched(job, lambda _: None, [], watch)
+    assert result.canceled.is_set()
+    assert next(counts) == 4
