@@ -135,7 +135,10 @@ class GraphSettings(Checked):
 
 @dataclass(frozen=True)
 class VocabSettings(Checked):
-    """How the subword vocabulary is trained; `sample` counts paragraphs, leads and titles."""
+    """How the subword vocabulary is trained; `sample` counts paragraphs, leads and titles.
+
+    `characters` bounds the memory of the one process that trains it, about 20 bytes for each.
+    """
 
     vocab_size: int = setting(32_000, "subwords in the vocabulary", at_least=16, at_most=1 << 16)
     sample: int = setting(
@@ -143,6 +146,13 @@ class VocabSettings(Checked):
         "texts to train the vocabulary on: paragraphs, leads and titles",
         flag="vocab-sample",
         at_least=1,
+    )
+    characters: int = setting(
+        100_000_000,
+        "maximum characters to train the vocabulary on; each takes about 20 bytes of memory",
+        flag="vocab-characters",
+        at_least=1,
+        is_later=True,
     )
     vocab: str | None = setting(
         None,
