@@ -57,7 +57,7 @@ FLOORS = {
     "pipeline": [
         {"errors", "reasons", "records", "setting"},
         {"engine"},
-        {"remote"},
+        {"joins", "remote"},
         {"articles", "recurring"},
         {"corpora", "wanted", "examples"},
         {"pages"},

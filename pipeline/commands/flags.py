@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import math
 import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -69,6 +70,14 @@ def count(text: str) -> int:
     value = _converted(int, text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, not {text}")
+    return value
+
+
+def amount(text: str) -> float:
+    """Return the number above 0 that a word of the call stands for."""
+    value: float = _converted(float, text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"must be above 0, not {text}")
     return value
 
 

@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from wikisum.pipeline.commands.command import INTERRUPTED
-from wikisum.pipeline.commands.flags import count
+from wikisum.pipeline.commands.flags import amount, count
 
 if TYPE_CHECKING:
     from wikisum.pipeline.engine.job import Job
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_job_flags(parser: argparse.ArgumentParser) -> None:
-    """Add `--out` and `--workers`."""
+    """Add `--out` and what `add_workers` adds."""
     parser.add_argument("--out", required=True, metavar="DIR", help="folder of the dataset")
     add_workers(parser)
 
@@ -32,7 +32,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add `--workers`."""
+    """Add `--workers`, `--memory` and `--stall-minutes`."""
     parser.add_argument(
         "--workers", type=count, metavar="N", help="worker processes (default: one per core)"
     )
@@ -42,6 +42,13 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         default=180,
         metavar="N",
         help="on another engine, fail if a stage finishes no part for so long (default: 180)",
+    )
+    parser.add_argument(
+        "--memory",
+        type=amount,
+        metavar="GIB",
+        help="memory for joins, over all workers of this machine (default: 1 GiB per worker, at "
+        "most half of the machine's); results do not depend on it",
     )
 
 
@@ -111,7 +118,7 @@ class open_job:
     ) -> None:
         from wikisum.pipeline.engine import files
         from wikisum.pipeline.engine.engines import check_reachable, checked_flags
-        from wikisum.pipeline.engine.job import Job
+        from wikisum.pipeline.engine.job import GIB, Job, default_memory_bytes
         from wikisum.pipeline.engine.workspace import Workspace
         from wikisum.pipeline.errors import JobFailed
 
@@ -122,11 +129,12 @@ class open_job:
         workspace = Workspace(files.whole_path(args.out) if flags else args.out)
         if after is not None and workspace.finished(after) is None:
             raise JobFailed(_missing(args.out, after))
+        workers = args.workers or os.cpu_count() or 1
+        memory_bytes = int(args.memory * GIB) if args.memory else default_memory_bytes(workers)
         self._stack = contextlib.ExitStack()
         # a descriptor of its own, since standard error is redirected while pipelines run
         to = self._stack.enter_context(os.fdopen(os.dup(2), "w", buffering=1))
-        workers = args.workers or os.cpu_count() or 1
-        self._job = Job(workspace, to, workers, flags, args.stall_minutes)
+        self._job = Job(workspace, to, workers, flags, args.stall_minutes, memory_bytes)
 
     def __enter__(self) -> "Job":
         try:

@@ -1,5 +1,6 @@
 """How and where the stages of one command run."""
 
+import os
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -9,11 +10,20 @@ from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.stage import Stage, StageRun
 from wikisum.pipeline.engine.workspace import Workspace
 
+GIB = 1 << 30
+
+
+def default_memory_bytes(workers: int) -> int:
+    """1 GiB for each worker, but at most half of what this machine has."""
+    of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min(workers * GIB, of_machine // 2)
+
 
 @dataclass(frozen=True)
 class Job:
     """The output folder, the number of worker processes and the flags for Beam.
 
+    `memory_bytes` is what joins may take on one machine, over all workers. It decides no byte.
     `to` is the stream for the person watching. It must not share the file descriptor of standard
     error, which goes to a log while a pipeline runs. On another engine a stage fails that finishes
     no part for `stall_minutes`.
@@ -24,6 +34,7 @@ class Job:
     workers: int = 1
     beam_flags: tuple[str, ...] = ()
     stall_minutes: int = 180
+    memory_bytes: int = GIB
 
     @property
     def progress_folder(self) -> str | None:

@@ -12,29 +12,25 @@
     } | JoinExamples(ExampleSettings())
     examples = outcomes | beam.Map(lambda outcome: outcome.example) | beam.Filter(bool)
 
-It joins twice, on the URL and then on the article. Documents travel packed: a page that many
-articles want is unpacked once per article that it goes to, never grouped with them.
+It joins twice, on the URL and then on the article. Documents travel packed, and a page that many
+articles want travels once to each range of articles, not once to each article.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 
+from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine.packed import pack, unpack
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import read_records, read_rows
-from wikisum.pipeline.engine.transforms import ReadFiles, RowType, SplitByName, WriteParts
-from wikisum.pipeline.engine.workspace import PartResult, Parts
-from wikisum.pipeline.examples.assign import (
-    STAGE,
-    CaptureTime,
-    Failure,
-    StoredArticle,
-    assign_page,
-)
+from wikisum.pipeline.engine.transforms import RowType
+from wikisum.pipeline.engine.workspace import PartResult
+from wikisum.pipeline.examples.assign import CaptureTime, Failure, StoredArticle, assign_page
 from wikisum.pipeline.examples.make_example import (
     ExampleOutcome,
     WantedDocument,
@@ -43,10 +39,22 @@ from wikisum.pipeline.examples.make_example import (
 )
 from wikisum.pipeline.examples.settings import ExampleSettings
 from wikisum.pipeline.examples.shards import ExampleShards
-from wikisum.pipeline.records import Document, Dropped, WantedUrl, article_from_row
+from wikisum.pipeline.joins.cluster import JoinRanges
+from wikisum.pipeline.joins.flow import (
+    Flow,
+    Groups,
+    Named,
+    Placed,
+    Source,
+    Step,
+    Target,
+    range_of,
+)
+from wikisum.pipeline.records import Document, Dropped, WantedUrl, article_from_row, column_order
 from wikisum.pipeline.recurring.count import load_lines
 
 SIZES_FOLDER = ".work/sizes"
+_DEFAULT_RANGES = 64
 
 
 class JoinExamples(beam.PTransform):
@@ -63,87 +71,191 @@ class JoinExamples(beam.PTransform):
 
     def __init__(self, settings: ExampleSettings, recurring_paths: Sequence[str] = ()) -> None:
         super().__init__()
-        self._settings, self._recurring_paths = settings, tuple(recurring_paths)
+        self._make = MakeExamples(settings, tuple(recurring_paths))
 
     def expand(self, records: Any) -> Any:
-        pages = (
-            {
-                "wanted": records["wanted"] | "Key wanted" >> beam.Map(_keyed_wanted),
-                "documents": records["documents"] | "Key documents" >> beam.Map(_keyed_document),
-                "failures": records["failures"] | "Key failures" >> beam.FlatMap(_keyed_failure),
-            }
-            | "Join on URL" >> beam.CoGroupByKey()
-            | "Assign" >> beam.FlatMap(_assign)
-            | SplitByName("documents", "missing", "older")
-        )
-        outcomes = (
-            {
-                "articles": records["articles"] | "Key articles" >> beam.Map(_keyed_article),
-                "documents": pages["documents"],
-                "missing": pages["missing"],
-            }
-            | "Join on article" >> beam.CoGroupByKey()
-            | "Make examples" >> beam.Map(self._outcome)
-        )
-        older = pages["older"] | "Older captures" >> beam.Map(dropped_outcome)
-        return (outcomes, older) | "Outcomes" >> beam.Flatten()
+        of_urls = {name: records[name] for name in ("wanted", "documents", "failures")}
+        pages = of_urls | "Join on URL" >> JoinRanges(assign_step(_DEFAULT_RANGES))
+        older = pages.pop("older") | "Older captures" >> beam.Map(dropped_outcome)
+        of_articles = {"articles": records["articles"], **pages}
+        step = self._make.step(_DEFAULT_RANGES)
+        made = of_articles | "Join on article" >> JoinRanges(step)
+        return (made["outcomes"], older) | "Outcomes" >> beam.Flatten()
 
-    def _outcome(self, element: tuple[str, dict[str, Iterable[Any]]]) -> ExampleOutcome:
-        article_id, groups = element
-        copies = [unpack(data, StoredArticle) for data in groups["articles"]]
-        if not copies:
-            raise ValueError(f"article {article_id} wants pages, but is not among the articles")
+
+class PackedCapture(NamedTuple):
+    """A capture of a page: its URL, its time and the packed document."""
+
+    url: str
+    time: CaptureTime
+    document: bytes
+
+
+class Use(NamedTuple):
+    """An article that wants a page, and the page's place in which of its lists."""
+
+    article: str
+    source: str
+    rank: int
+
+
+class UsedPage(NamedTuple):
+    """The packed document of a page, and the articles that it goes to."""
+
+    uses: list[Use]
+    document: bytes
+
+
+def assign_step(range_count: int) -> Step:
+    """Wanted URLs, documents and failures by ranges of URLs -> which articles get which page."""
+
+    def range_of_url(url: str) -> int:
+        return range_of(url_key(url), range_count)
+
+    def placed_wanted(wanted: WantedUrl) -> Iterator[Placed]:
+        yield range_of_url(wanted.url), wanted
+
+    def placed_document(document: Document) -> Iterator[Placed]:
+        time = CaptureTime(document.fetched_at, document.warc_file, document.offset)
+        yield range_of_url(document.url), PackedCapture(document.url, time, pack(document))
+
+    def placed_failure(row: Dropped) -> Iterator[Placed]:
+        if row.url:
+            yield range_of_url(row.url), row
+
+    return Step(
+        label="urls",
+        count=range_count,
+        takes={
+            "wanted": placed_wanted,
+            "documents": placed_document,
+            "failures": placed_failure,
+        },
+        gives=("pages", "missing", "older"),
+        join=_assigned,
+    )
+
+
+class _Url:
+    """All that is known of a URL."""
+
+    def __init__(self) -> None:
+        self.wanted: list[WantedUrl] = []
+        self.captures: list[tuple[CaptureTime, bytes]] = []
+        self.failures: list[Failure] = []
+
+
+def _assigned(groups: Groups) -> Iterator[Named]:
+    by_url: dict[str, _Url] = defaultdict(_Url)
+    for data in groups["wanted"]:
+        wanted = unpack(data, WantedUrl)
+        by_url[wanted.url].wanted.append(wanted)
+    for data in groups["documents"]:
+        url, time, document = unpack(data, PackedCapture)
+        by_url[url].captures.append((time, document))
+    for data in groups["failures"]:
+        row = unpack(data, Dropped)
+        failure = Failure(row.stage, row.reason, row.file, row.offset)
+        by_url[row.url or ""].failures.append(failure)
+    for url, found in by_url.items():
+        page = assign_page(url, found.wanted, found.captures, found.failures)
+        yield from (("older", row) for row in page.older)
+        yield from (("missing", row) for row in page.missing)
+        if page.capture is not None and found.wanted:
+            uses = [Use(item.article, item.source, item.rank) for item in found.wanted]
+            yield "pages", UsedPage(uses, page.capture)
+
+
+class _Joined:
+    """All that is known of an article; documents stay packed."""
+
+    def __init__(self) -> None:
+        self.copies: list[StoredArticle] = []
+        self.documents: list[tuple[Use, bytes]] = []
+        self.missing: list[Dropped] = []
+
+
+@dataclass(frozen=True)
+class MakeExamples:
+    """Joins articles with their pages, and makes their examples."""
+
+    settings: ExampleSettings
+    recurring_paths: tuple[str, ...]
+
+    def step(self, range_count: int) -> Step:
+        """The step of a flow, in a number of ranges of article ids."""
+
+        def range_of_id(article: str) -> int:
+            return range_of(int(article, 16), range_count)
+
+        def placed_article(stored: StoredArticle) -> Iterator[Placed]:
+            yield range_of_id(stored.article.id), stored
+
+        def placed_page(page: UsedPage) -> Iterator[Placed]:
+            """Once for each range with articles that want the page, however many they are."""
+            uses: dict[int, list[Use]] = defaultdict(list)
+            for use in page.uses:
+                uses[range_of_id(use.article)].append(use)
+            yield from ((index, UsedPage(some, page.document)) for index, some in uses.items())
+
+        def placed_missing(row: Dropped) -> Iterator[Placed]:
+            yield range_of_id(row.article or ""), row
+
+        return Step(
+            label="articles",
+            count=range_count,
+            takes={
+                "articles": placed_article,
+                "pages": placed_page,
+                "missing": placed_missing,
+            },
+            gives=("outcomes",),
+            join=self._join,
+        )
+
+    def _join(self, groups: Groups) -> Iterator[Named]:
+        by_id: dict[str, _Joined] = defaultdict(_Joined)
+        for data in groups["articles"]:
+            stored = unpack(data, StoredArticle)
+            by_id[stored.article.id].copies.append(stored)
+        for data in groups["pages"]:
+            page = unpack(data, UsedPage)
+            for use in page.uses:
+                by_id[use.article].documents.append((use, page.document))
+        for data in groups["missing"]:
+            row = unpack(data, Dropped)
+            by_id[row.article or ""].missing.append(row)
+        groups.clear()
+        recurring = load_lines(self.recurring_paths)
+        while by_id:
+            yield "outcomes", self._outcome(*by_id.popitem(), recurring)
+
+    def _outcome(self, article: str, joined: _Joined, recurring: Set[int]) -> ExampleOutcome:
+        if not joined.copies:
+            raise ValueError(f"article {article} wants pages, but is not among the articles")
         wanted = [
-            WantedDocument(source, rank, unpack(data, Document))
-            for source, rank, data in groups["documents"]
+            WantedDocument(use.source, use.rank, unpack(data, Document))
+            for use, data in joined.documents
         ]
-        missing = [unpack(data, Dropped) for data in groups["missing"]]
-        recurring = load_lines(self._recurring_paths)
-        return make_example(min(copies).article, wanted, self._settings, missing, recurring)
+        first = min(joined.copies).article
+        return make_example(first, wanted, self.settings, joined.missing, recurring)
 
 
-def _keyed_wanted(wanted: WantedUrl) -> tuple[str, bytes]:
-    return wanted.url, pack(wanted)
-
-
-def _keyed_document(document: Document) -> tuple[str, tuple[CaptureTime, bytes]]:
-    time = CaptureTime(document.fetched_at, document.warc_file, document.offset)
-    return document.url, (time, pack(document))
-
-
-def _keyed_failure(row: Dropped) -> Iterator[tuple[str, bytes]]:
-    if row.url:
-        yield row.url, pack(Failure(row.stage, row.reason, row.file, row.offset))
-
-
-def _keyed_article(stored: StoredArticle) -> tuple[str, bytes]:
-    return stored.article.id, pack(stored)
-
-
-def _assign(element: tuple[str, dict[str, Iterable[Any]]]) -> Iterator[tuple[str, Any]]:
-    url, groups = element
-    wanted = [unpack(data, WantedUrl) for data in groups["wanted"]]
-    failures = [unpack(data, Failure) for data in groups["failures"]]
-    page = assign_page(url, wanted, groups["documents"], failures)
-    for row in page.older:
-        yield "older", row
-    for row in page.missing:
-        yield "missing", (row.article, pack(row))
-    if page.capture is not None:
-        for item in wanted:
-            value = (item.source, item.rank, page.capture)
-            yield "documents", (item.article, value)
-
-
-def read_articles(path: str) -> Iterator[StoredArticle]:
-    """Yield the articles of a shard."""
+def read_articles(path: str) -> Iterator[Named]:
+    """Yield the `articles` of a shard."""
     for number, row in enumerate(read_rows(path)):
-        yield StoredArticle(path, number, article_from_row(row))
+        yield "articles", StoredArticle(path, number, article_from_row(row))
+
+
+def read_named(name: str, kind: type, path: str) -> Iterator[Named]:
+    """Yield the records of a shard under a name."""
+    records: Iterator[Any] = read_records(kind, path)
+    return ((name, record) for record in records)
 
 
 @dataclass(frozen=True, kw_only=True)
 class JoinPages:
-    """Shards of all that is joined -> example shards and their dropped rows, recorded as parts."""
+    """Shards of all that is joined -> example shards and their dropped rows."""
 
     writer: StageWriter
     article_paths: list[str]
@@ -154,31 +266,51 @@ class JoinPages:
     settings: ExampleSettings
     shards: ExampleShards
 
-    def __call__(self, pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
-        outcomes = {
-            "articles": pipeline | "Articles" >> ReadFiles(self.article_paths, read=read_articles),
-            "wanted": pipeline
-            | "Wanted" >> ReadFiles(self.wanted_paths, read=partial(read_records, WantedUrl)),
-            "documents": pipeline
-            | "Documents" >> ReadFiles(self.document_paths, read=partial(read_records, Document)),
-            "failures": pipeline
-            | "Failures" >> ReadFiles(self.failure_paths, read=partial(read_records, Dropped)),
-        } | JoinExamples(self.settings, self.recurring_paths)
-        _ = {"outcomes": outcomes | "Parts" >> beam.WithKeys(self._part)} | WriteParts(
-            {"outcomes": RowType(ExampleOutcome, lambda outcome: outcome.article)},
-            stage=STAGE,
-            indexes=pending,
-            write=self.write,
-            parts=parts,
+    def flow(self, url_ranges: int, article_ranges: int, divisions: int = 1) -> Flow:
+        """The joins in a number of ranges, and the shards, each in `divisions`."""
+
+        def source(name: str, kind: type, paths: list[str]) -> Source:
+            return Source(name, paths, (name,), partial(read_named, name, kind))
+
+        make = MakeExamples(self.settings, tuple(self.recurring_paths))
+        return Flow(
+            sources=(
+                Source("stored", self.article_paths, ("articles",), read_articles),
+                source("wanted", WantedUrl, self.wanted_paths),
+                source("documents", Document, self.document_paths),
+                source("failures", Dropped, self.failure_paths),
+            ),
+            steps=(assign_step(url_ranges), make.step(article_ranges)),
+            target=Target(
+                part_count=self.writer.part_count,
+                takes={
+                    "outcomes": partial(self._placed_outcome, divisions),
+                    "older": partial(self._placed_older, divisions),
+                },
+                types={
+                    "outcomes": RowType(ExampleOutcome, lambda outcome: outcome.article),
+                    "older": RowType(Dropped, column_order),
+                },
+                write=self.write,
+                divisions=divisions,
+            ),
         )
 
-    def _part(self, outcome: ExampleOutcome) -> int:
-        self.writer.ticker.add(items=bool(outcome.article), work=bool(outcome.article))
-        return self.shards.part(outcome.article, outcome.split)
+    def _placed_outcome(self, divisions: int, outcome: ExampleOutcome) -> Iterator[Placed]:
+        """The shard of the article, and the range of its id there."""
+        self.writer.ticker.add(items=1, work=1)
+        part = self.shards.part(outcome.article, outcome.split)
+        yield part * divisions + range_of(int(outcome.article, 16), divisions), outcome
 
-    def write(self, index: int, rows: dict[str, Iterator[ExampleOutcome]]) -> PartResult:
+    def _placed_older(self, divisions: int, row: Dropped) -> Iterator[Placed]:
+        """Any shard, since a row of no article belongs to none: many pages have older captures."""
+        yield range_of(url_key(row.url or ""), self.shards.part_count) * divisions, row
+
+    def write(self, index: int, rows: dict[str, Iterator[Any]]) -> PartResult:
         """Write a shard of examples, their sizes and dropped rows."""
         with self.writer.part(index, self.shards.name(index)) as part:
+            for row in rows["older"]:
+                part.drop_row(row, with_kind=True)
             for outcome in rows["outcomes"]:
                 for record in (outcome.example, outcome.sizes, *outcome.dropped):
                     if record is not None:

@@ -9,7 +9,7 @@ from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.funnel import Counts, Funnel, beginning
 from wikisum.pipeline.engine.job import Job
-from wikisum.pipeline.engine.run import run_parts, run_stage
+from wikisum.pipeline.engine.run import run_parts
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.errors import JobFailed
@@ -20,6 +20,8 @@ from wikisum.pipeline.examples.link import LinkShard
 from wikisum.pipeline.examples.settings import ExampleSettings, GraphSettings, VocabSettings
 from wikisum.pipeline.examples.shards import ExampleShards
 from wikisum.pipeline.examples.subwords import MODEL, TrainVocab
+from wikisum.pipeline.joins.flow import Flow
+from wikisum.pipeline.joins.run import division_count, range_count, run_flow
 from wikisum.pipeline.records import SPLITS, Example, Graphs, Sizes
 from wikisum.pipeline.recurring.stage import RECURRING, find_recurring
 from wikisum.pipeline.setting import Settings
@@ -93,6 +95,8 @@ TOKENIZE = Stage(
     outputs=(Output("examples/", Example, count="examples_out"),),
 )
 ARTICLES_PER_SHARD = 4096
+_PACKED_PER_STORED = 2  # bytes of a packed record for each byte of it in a Parquet shard
+_ROW_BYTES = 200  # what each record costs beside its data
 
 
 def example_shards(settings: Settings, articles: StageResult) -> ExampleShards:
@@ -138,7 +142,7 @@ def join_pages(
     def paths(prefix: str, *results: StageResult) -> list[str]:
         return [job.workspace.path(p) for result in results for p in result.paths(prefix)]
 
-    construct = JoinPages(
+    join = JoinPages(
         writer=job.writer(run),
         article_paths=paths("articles/", articles),
         wanted_paths=paths("wanted/", wanted),
@@ -148,10 +152,36 @@ def join_pages(
         settings=own,
         shards=shards,
     )
-    result = run_stage(job, run, construct)
+    result = run_flow(job, run, _flow(job, join, articles, wanted, pages))
     if not result.counts.get("examples_out"):
         raise JobFailed(_why_no_example(job, wanted, result))
     return result
+
+
+def _flow(
+    job: Job,
+    join: JoinPages,
+    articles: StageResult,
+    wanted: StageResult,
+    pages: list[StageResult],
+) -> Flow:
+    """The flow in ranges that fit in memory, by the sizes of what is joined."""
+
+    def packed_bytes(prefix: str, *results: StageResult) -> int:
+        shards = [f for result in results for f in result.files if f.path.startswith(prefix)]
+        return sum(_PACKED_PER_STORED * f.size_bytes + _ROW_BYTES * f.rows for f in shards)
+
+    documents = packed_bytes("documents/", *pages)
+    small = packed_bytes("wanted/", wanted) + packed_bytes("dropped/", *pages)
+    counts = wanted.counts
+    uses = counts["references_out"] / counts["urls_out"] if counts.get("urls_out") else 1
+    by_article = packed_bytes("articles/", articles) + uses * documents + small
+    shard_bytes = by_article / join.shards.by_split[SPLITS[0]]
+    return join.flow(
+        range_count(job, documents + small),
+        range_count(job, by_article),
+        division_count(job, shard_bytes),
+    )
 
 
 def _why_no_example(job: Job, wanted: StageResult, result: StageResult) -> str:

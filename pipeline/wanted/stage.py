@@ -4,9 +4,9 @@ from wikisum.pipeline import reasons
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.funnel import Counts, Funnel
 from wikisum.pipeline.engine.job import Job
-from wikisum.pipeline.engine.run import run_stage
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
+from wikisum.pipeline.joins.run import range_count, run_flow
 from wikisum.pipeline.records import WantedUrl
 from wikisum.pipeline.setting import Settings
 from wikisum.pipeline.wanted.settings import WantedSettings
@@ -49,6 +49,7 @@ WANT = Stage(
     },
 )
 ARTICLES_PER_SHARD = 4096
+CITATION_BYTES = 100  # packed, on average
 
 
 def want_pages(
@@ -69,7 +70,7 @@ def want_pages(
         part_count=max(1, articles.counts["articles_out"] // ARTICLES_PER_SHARD),
     )
     sliced = articles.extra["settings"]
-    construct = WantPages(
+    want = WantPages(
         writer=job.writer(run),
         article_paths=[job.workspace.path(p) for p in articles.paths("articles/")],
         search_files=search_results,
@@ -77,7 +78,9 @@ def want_pages(
         source=cited_as,
         is_slice=bool(sliced["titles"] or sliced["limit"]),
     )
-    result = run_stage(job, run, construct)
+    searched_bytes = sum(file.size_bytes for file in search_results)
+    size_bytes = searched_bytes + CITATION_BYTES * articles.counts.get("citations_out", 0)
+    result = run_flow(job, run, want.flow(range_count(job, size_bytes)))
     if bad := result.counts.get("dropped_record_bad_line"):
         lines = "line" if bad == 1 else "lines"
         job.note(f"{bad:,} malformed {lines} in the search results (see dropped/)")

@@ -17,7 +17,8 @@ after the other, are sorted: the filter of wanted URLs is built from them.
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +29,22 @@ from wikisum.crawl.titles import article_id
 from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
-from wikisum.pipeline.engine.packed import pack, unpack
+from wikisum.pipeline.engine.packed import unpack
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import read_rows
-from wikisum.pipeline.engine.transforms import ReadFiles, RowType, SplitByName, WriteParts
-from wikisum.pipeline.engine.workspace import PartResult, Parts
+from wikisum.pipeline.engine.transforms import RowType
+from wikisum.pipeline.engine.workspace import PartResult
+from wikisum.pipeline.joins.cluster import JoinRanges
+from wikisum.pipeline.joins.flow import (
+    Flow,
+    Groups,
+    Named,
+    Placed,
+    Source,
+    Step,
+    Target,
+    range_of,
+)
 from wikisum.pipeline.records import Dropped, WantedUrl, column_order, dropped_row
 from wikisum.pipeline.wanted.search_results import SearchResult, read_search_results
 from wikisum.pipeline.wanted.url_filter import write_keys
@@ -45,6 +57,7 @@ from wikisum.pipeline.wanted.urls import (
 )
 
 MAX_LINE_BYTES = 64 << 20
+_DEFAULT_RANGES = 64
 
 
 class WantUrls(beam.PTransform):
@@ -64,69 +77,87 @@ class WantUrls(beam.PTransform):
         self._corpus, self._source, self._is_slice = corpus, source, is_slice
 
     def expand(self, records: Any) -> Any:
-        by_id = {
-            "articles": records["articles"] | "Key articles" >> beam.Map(_keyed_article),
-            "results": records["results"] | "Key results" >> beam.Map(_keyed_result),
-        }
-        return (
-            by_id
-            | "Join on title" >> beam.CoGroupByKey()
-            | "Want" >> beam.FlatMap(self._want)
-            | SplitByName("wanted", "dropped")
+        by_title = _ByTitle(self._corpus, self._source, self._is_slice)
+        return records | "Join on title" >> JoinRanges(by_title.step(_DEFAULT_RANGES))
+
+
+@dataclass(frozen=True)
+class _ByTitle:
+    """Joins articles with search results by the id of the title."""
+
+    corpus: str
+    source: str
+    is_slice: bool
+
+    def step(self, range_count: int) -> Step:
+        """The step of a flow, in a number of ranges of article ids."""
+
+        def placed_article(article: CitingArticle) -> Iterator[Placed]:
+            yield range_of(int(article.id, 16), range_count), article
+
+        def placed_result(result: SearchResult) -> Iterator[Placed]:
+            yield range_of(int(article_id(result.title), 16), range_count), result
+
+        return Step(
+            label="titles",
+            count=range_count,
+            takes={"articles": placed_article, "results": placed_result},
+            gives=("wanted", "dropped"),
+            join=self._join,
         )
 
-    def _want(self, element: tuple[str, dict[str, Iterable[bytes]]]) -> Iterator[tuple[str, Any]]:
-        article, groups = element
-        articles = sorted(unpack(data, CitingArticle) for data in groups["articles"])
-        results = sorted(unpack(data, SearchResult) for data in groups["results"])
+    def _join(self, groups: Groups) -> Iterator[Named]:
+        articles: dict[str, list[CitingArticle]] = defaultdict(list)
+        for data in groups["articles"]:
+            article = unpack(data, CitingArticle)
+            articles[article.id].append(article)
+        results: dict[str, list[SearchResult]] = defaultdict(list)
+        for data in groups["results"]:
+            result = unpack(data, SearchResult)
+            results[article_id(result.title)].append(result)
+        for key in articles.keys() | results.keys():
+            yield from self._want(key, sorted(articles.pop(key, [])), sorted(results.pop(key, [])))
+
+    def _want(
+        self, key: str, articles: list[CitingArticle], results: list[SearchResult]
+    ) -> Iterator[Named]:
         dropped = duplicate_titles(articles)
         if articles:
-            wanted, bad = wanted_urls(
-                article,
-                articles[0].citations,
-                [result.urls for result in results],
-                self._corpus,
-                self._source,
-            )
+            searched = [result.urls for result in results]
+            citations = articles[0].citations
+            wanted, bad = wanted_urls(key, citations, searched, self.corpus, self.source)
             yield from (("wanted", row) for row in wanted)
             dropped += bad
-        elif not self._is_slice:
+        elif not self.is_slice:
             dropped += unknown_titles(results)
         yield from (("dropped", row) for row in dropped)
 
 
-def _keyed_article(article: CitingArticle) -> tuple[str, bytes]:
-    return article.id, pack(article)
-
-
-def _keyed_result(result: SearchResult) -> tuple[str, bytes]:
-    return article_id(result.title), pack(result)
-
-
-def read_articles(path: str) -> Iterator[CitingArticle]:
-    """Yield what a shard of `articles/` says of citations."""
+def read_articles(path: str) -> Iterator[Named]:
+    """Yield what a shard of `articles/` says of citations, as `articles`."""
     name = f"articles/{os.path.basename(path)}"
     for number, row in enumerate(read_rows(path, ["id", "citations"])):
-        yield CitingArticle(name, number, row["id"], row["citations"])
+        yield "articles", CitingArticle(name, number, row["id"], row["citations"])
 
 
-def read_results(source: InputFile) -> Iterator[SearchResult | Dropped]:
-    """Yield the search results of a file, and a dropped row for each bad line."""
+def read_results(source: InputFile) -> Iterator[Named]:
+    """Yield the `results` of a file of search results, and a `dropped` row for each bad line."""
     with files.open_input(source.path) as raw:
         lines = iter(lambda: raw.readline(MAX_LINE_BYTES), b"")
         for result in read_search_results(lines, source.name):
             if isinstance(result, BadLine):
                 file, offset, detail = source.name, result.offset or 0, str(result)
-                yield dropped_row(
+                row = dropped_row(
                     "record", STAGE, "bad_line", file=file, offset=offset, detail=detail
                 )
+                yield "dropped", row
             else:
-                yield result
+                yield "results", result
 
 
 @dataclass(frozen=True, kw_only=True)
 class WantPages:
-    """Shards of articles and files of search results -> shards of `wanted/`, recorded as parts."""
+    """Shards of articles and files of search results -> shards of `wanted/`."""
 
     writer: StageWriter
     article_paths: list[str]
@@ -135,31 +166,29 @@ class WantPages:
     source: str
     is_slice: bool
 
-    def __call__(self, pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
-        articles = pipeline | "Articles" >> ReadFiles(self.article_paths, read=read_articles)
-        lines = pipeline | "Search results" >> ReadFiles(self.search_files, read=read_results)
-        results, bad_lines = (
-            lines | kind.__name__ >> beam.Filter(isinstance, kind).with_output_types(kind)
-            for kind in (SearchResult, Dropped)
-        )
-        found = {"articles": articles, "results": results} | WantUrls(
-            corpus=self.corpus, source=self.source, is_slice=self.is_slice
-        )
-        dropped = (found["dropped"], bad_lines) | "All dropped" >> beam.Flatten()
-        _ = {
-            "wanted": found["wanted"] | "Shards of URLs" >> beam.WithKeys(self.part_of),
-            "dropped": dropped | "Shards of dropped" >> beam.WithKeys(self.part_of),
-        } | WriteParts(
-            {"wanted": RowType(WantedUrl, column_order), "dropped": RowType(Dropped, column_order)},
-            stage=STAGE,
-            indexes=pending,
-            write=self.write,
-            parts=parts,
+    def flow(self, range_count: int) -> Flow:
+        """The join by titles in a number of ranges, and the shards of URLs."""
+        by_title = _ByTitle(self.corpus, self.source, self.is_slice)
+        return Flow(
+            sources=(
+                Source("articles", self.article_paths, ("articles",), read_articles),
+                Source("searches", self.search_files, ("results", "dropped"), read_results),
+            ),
+            steps=(by_title.step(range_count),),
+            target=Target(
+                part_count=self.writer.part_count,
+                takes={"wanted": self._placed, "dropped": self._placed},
+                types={
+                    "wanted": RowType(WantedUrl, column_order),
+                    "dropped": RowType(Dropped, column_order),
+                },
+                write=self.write,
+            ),
         )
 
-    def part_of(self, row: WantedUrl | Dropped) -> int:
+    def _placed(self, row: WantedUrl | Dropped) -> Iterator[Placed]:
         """The part of a row: that of the range in which its URL's key lies."""
-        return url_key(row.url or json.dumps(row)) * self.writer.part_count >> 64
+        yield range_of(url_key(row.url or json.dumps(row)), self.writer.part_count), row
 
     def write(self, index: int, rows: dict[str, Iterator[Any]]) -> PartResult:
         """Write a shard of `wanted/`, its dropped rows and the keys of its URLs."""

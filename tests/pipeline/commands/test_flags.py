@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import pytest
 
 from wikisum.pipeline.commands.command import Parser
-from wikisum.pipeline.commands.flags import add_settings, count, given, names, settings_of
+from wikisum.pipeline.commands.flags import add_settings, amount, count, given, names, settings_of
 from wikisum.ranker.setting import setting
 
 
@@ -95,3 +95,7 @@ def test_words_of_plain_flags():
     for wrong in ("0", "-1", "x"):
         with pytest.raises(argparse.ArgumentTypeError):
             count(wrong)
+    assert amount("0.5") == 0.5
+    for wrong in ("0", "-1", "inf", "nan", "x"):
+        with pytest.raises(argparse.ArgumentTypeError):
+            amount(wrong)

@@ -3,12 +3,13 @@ import argparse
 import pytest
 
 from wikisum.pipeline.commands.job import add_dataset, check_out, dataset_of, done_stage, open_job
+from wikisum.pipeline.engine.job import default_memory_bytes
 from wikisum.pipeline.engine.workspace import StageResult, Workspace
 from wikisum.pipeline.errors import JobFailed
 
 
-def call(out, workers=1):
-    return argparse.Namespace(out=str(out), workers=workers)
+def call(out, workers=1, memory=None):
+    return argparse.Namespace(out=str(out), workers=workers, memory=memory, stall_minutes=1)
 
 
 @pytest.mark.parametrize("out", ["", " "])
@@ -31,6 +32,13 @@ def test_a_stage_without_the_one_before_creates_no_folder(tmp_path):
     with pytest.raises(JobFailed, match=r"out has no finished articles: run `wikisum articles`"):
         open_job(call(out), [], "articles")
     assert not out.exists()
+
+
+def test_memory_is_that_of_the_call_or_a_share_of_the_machine(tmp_path):
+    with open_job(call(tmp_path, memory=2.5), []) as job:
+        assert job.memory_bytes == 5 << 29
+    with open_job(call(tmp_path), []) as job:
+        assert job.memory_bytes == default_memory_bytes(1)
 
 
 def test_a_job_holds_its_folder(tmp_path):

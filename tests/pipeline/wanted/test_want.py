@@ -6,6 +6,7 @@ from apache_beam.testing import test_pipeline
 from apache_beam.testing.util import assert_that, equal_to
 
 from tests.builders import article
+from tests.flows import run_local, run_on_beam
 from wikisum.crawl.titles import article_id
 from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine.files import expand
@@ -81,8 +82,9 @@ def test_bad_lines_are_dropped_rows(tmp_path):
     path = tmp_path / "search.jsonl"
     path.write_bytes(b'{"title": "A", "urls": []}\n{"title": "A"}\n')
     (source,) = expand([str(path)])
-    good, bad = read_results(source)
-    assert good == SearchResult("search.jsonl", 0, "A", [])
+    good, (name, bad) = read_results(source)
+    assert good == ("results", SearchResult("search.jsonl", 0, "A", []))
+    assert name == "dropped"
     assert (bad.kind, bad.stage, bad.reason, bad.file, bad.offset, bad.detail) == (
         "record", "wanted", "bad_line", "search.jsonl", 27, "line 2: has no 'urls'",
     )  # fmt: skip
@@ -105,8 +107,7 @@ def test_the_keys_of_all_shards_are_sorted_from_one_to_the_next(tmp_path):
         is_slice=False,
     )
     parts = Parts(out, str(tmp_path / "parts"))
-    with test_pipeline.TestPipeline() as pipeline:
-        want(pipeline, list(range(7)), parts)
+    run_local(want.flow(3), parts, tmp_path / "ranges")
     paths = sorted((tmp_path / ".work" / "wanted").iterdir())
     keys = np.concatenate([block for path in paths for block in read_keys(str(path))])
     assert keys.tolist() == sorted(map(url_key, urls))
@@ -121,3 +122,33 @@ def test_the_keys_of_all_shards_are_sorted_from_one_to_the_next(tmp_path):
                      "dropped_record_bad_line", "dropped_record_unknown_title")
     }  # fmt: skip
     assert list(totals.values()) == [300, 602, 602, 1, 1]
+
+
+def test_the_shards_are_the_same_for_any_number_of_ranges(tmp_path):
+    """And the same with Beam's own groupings."""
+    written = []
+    for ranges in (0, 1, 3, 7):
+        folder = tmp_path / str(ranges)
+        with open_shard(str(folder), "articles.parquet", ARTICLE, {}) as writer:
+            for i in range(40):
+                cited = [f"http://{i % 9}.example/{j}" for j in range(3)]
+                writer.write(article(id=article_id(f"T{i}"), title=f"T{i}", citations=cited))
+        lines = [{"title": f"T{i}", "urls": [f"http://{i}.org/"]} for i in range(60)]
+        (folder / "search.jsonl").write_text("bad\n" + "\n".join(map(json.dumps, lines)))
+        want = WantPages(
+            writer=StageWriter(str(folder), WANT, 4, {}, Ticker(None)),
+            article_paths=[f"{folder}/articles.parquet"],
+            search_files=expand([f"{folder}/search.jsonl"]),
+            corpus="combined",
+            source="citation",
+            is_slice=False,
+        )
+        parts = Parts(str(folder), str(folder / "parts"))
+        if ranges:
+            run_local(want.flow(ranges), parts, folder / "ranges", held_bytes=2000)
+        else:
+            run_on_beam(want.flow(2), parts)
+        paths = sorted(folder.glob("wanted/*")) + sorted(folder.glob("dropped/*"))
+        written.append({path.name: path.read_bytes() for path in paths})
+    assert len(written[0]) == 8
+    assert written[1:] == written[:1] * 3

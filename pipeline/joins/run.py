@@ -1,0 +1,53 @@
+"""Run a stage that joins: range by range on one machine, by Beam's own groupings on a cluster."""
+
+import os
+from functools import partial
+
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.engine.run import run_stage
+from wikisum.pipeline.engine.stage import StageRun
+from wikisum.pipeline.engine.workspace import StageResult
+from wikisum.pipeline.joins import cluster
+from wikisum.pipeline.joins.flow import Flow
+from wikisum.pipeline.joins.local import FOLDER, LocalFlow
+
+# Bytes in memory for each byte of packed records of a range: the records themselves, what is made
+# of them, and the segment that is written
+_BYTES_PER_PACKED_BYTE = 8
+_CLUSTER_RANGE_BYTES = 16 << 20
+_RANGES_PER_WORKER = 4  # so that workers end at about the same time
+
+
+def range_bytes(job: Job) -> int:
+    """The bytes of packed records that a worker may hold."""
+    if job.beam_flags:
+        return _CLUSTER_RANGE_BYTES
+    return job.memory_bytes // job.workers // _BYTES_PER_PACKED_BYTE
+
+
+def range_count(job: Job, packed_bytes: float) -> int:
+    """The number of ranges for records of this size in all: some for each worker."""
+    at_least = 1 if job.workers == 1 and not job.beam_flags else _RANGES_PER_WORKER * job.workers
+    return max(at_least, division_count(job, packed_bytes))
+
+
+def division_count(job: Job, packed_bytes: float) -> int:
+    """The number of divisions of a part whose records have this size."""
+    return 1 + int(packed_bytes / range_bytes(job))
+
+
+def run_flow(job: Job, run: StageRun, flow: Flow) -> StageResult:
+    """The result of a run whose parts are those of the flow's target."""
+    name = run.stage.name
+    if job.beam_flags or files.is_remote(job.workspace.out):
+        return run_stage(job, run, partial(cluster.construct, flow, name))
+    of_stage = files.join(job.workspace.parts(name, run.fingerprint).folder, FOLDER)
+    counts = "-".join(str(grouping.count) for grouping in flow.groupings)
+    if os.path.isdir(of_stage):  # left by a run that was killed
+        for other in set(os.listdir(of_stage)) - {counts}:
+            files.delete_folder(files.join(of_stage, other))
+    local = LocalFlow(flow, name, files.join(of_stage, counts), range_bytes(job))
+    result = run_stage(job, run, local)
+    files.delete_folder(of_stage)
+    return result
