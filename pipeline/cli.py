@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from wikisum import __version__
+from wikisum.crawl.errors import BadAnswer
 from wikisum.crawl.whitespace import printable
 from wikisum.pipeline.commands.command import BAD_CALL, FAILED, INTERRUPTED, Commands, Parser
 from wikisum.pipeline.commands.extras import missing_module
@@ -24,42 +25,85 @@ examples:
   wikisum summarize --run runs/tiny --split test --out test.jsonl
   wikisum evaluate summaries test.jsonl --data data --out scores"""
 
+_IMPORTS, _JUDGE = "exchange.imports", "evaluation.judge"
+PACKAGE = "wikisum.pipeline.commands"
+# section of the help: commands, each with its module and its first line; a group has no module
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "dataset": {
+        "build": ("build", "Build a dataset from a Wikipedia dump and the pages of a crawl."),
+        "report": ("stages", "Write the report of a dataset again, and print its summary."),
+        "validate": ("stages", "Check every file and row of a dataset; print one line per fault."),
+        "doctor": ("doctor", "Show what this machine can do, and what a build would lack."),
+    },
+    "stages of a build, one by one": {
+        "articles": ("stages", "Read a dump into articles/."),
+        "locate": ("stages", "Look the wanted pages up in crawls' indexes; write captures/."),
+        "fetch": ("stages", "Fetch located pages by ranged reads; write documents/."),
+        "scan": ("stages", "Scan whole WARC, ARC or WET files; write documents/."),
+        "examples": ("stages", "Join articles and documents; write examples/ with graphs."),
+        "tokenize": ("stages", "Train or use a SentencePiece vocabulary; add subword ids."),
+    },
+    "pages from elsewhere": {
+        "search": (
+            "search",
+            "Find the ten best pages of crawl files per title, into search/.",
+        ),
+        "live": ("live", "Fetch wanted pages that no crawl has from the web, into live/*.warc.gz."),
+    },
+    "other corpora and formats": {
+        "import": ("", "Import another corpus into the shards of a build."),
+        "import cnndm": (_IMPORTS, "CNN/DailyMail: chunks (.bin), stories, JSON Lines or Parquet."),
+        "import wikihow": (_IMPORTS, "WikiHow: wikihowAll.csv."),
+        "import multinews": (_IMPORTS, "Multi-News: .src and .tgt files, JSON Lines or Parquet."),
+        "import wcep": (_IMPORTS, "WCEP: JSON Lines of events."),
+        "import multixscience": (_IMPORTS, "Multi-XScience: JSON lists of papers."),
+        "import examples": (_IMPORTS, "What `wikisum export` wrote: JSON Lines or Parquet."),
+        "import table": (_IMPORTS, "JSON Lines, JSON, CSV, TSV or Parquet with named columns."),
+        "export": ("exchange.exports", "Write a dataset or model in the format of another tool."),
+    },
+    "ranking": {"rank": ("ranker", "Rank the paragraphs of a dataset by another method.")},
+    "summarizing": {
+        "train": ("", "Train a ranker or a summarizer on the shards of a dataset."),
+        "train ranker": ("train", "Train the learned ranker on the shards of a dataset."),
+        "train summarizer": ("train", "Train a summarizer from the shards of a dataset."),
+        "summarize": ("summarize", "Write summaries of a dataset, or of your own documents."),
+        "score": ("summarize", "Compute the log-probability of texts under a trained model."),
+        "bench": ("train", "Measure the speed and memory of models on random examples."),
+        "convert-checkpoint": (
+            "exchange.checkpoints",
+            "Convert a checkpoint of hiersumm.",
+        ),
+    },
+    "evaluation": {
+        "evaluate": ("", "Score rankings or summaries against the leads."),
+        "evaluate ranking": (
+            "evaluate",
+            "Compare ranking methods on a split.",
+        ),
+        "evaluate summaries": (
+            "evaluate",
+            "Score files of summaries: ROUGE, significance.",
+        ),
+        "judge": ("", "Let people judge summaries in the browser."),
+        "judge prepare": (_JUDGE, "Write a study: sample examples and assign them to judges."),
+        "judge serve": (_JUDGE, "Serve a study to its judges until interrupted; save each answer."),
+        "judge report": (_JUDGE, "Write the results of a study, and a page with plots."),
+    },
+}
 
-def _parser() -> argparse.ArgumentParser:
-    from wikisum.pipeline.commands import (
-        build,
-        doctor,
-        evaluate,
-        live,
-        ranker,
-        search,
-        stages,
-    )
-    from wikisum.pipeline.commands.evaluation import judge
-    from wikisum.pipeline.commands.exchange import exports, imports
 
+def _parser() -> Parser:
     parser = Parser(prog="wikisum", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"wikisum {__version__}")
-    commands = Commands(parser)
-    commands.section("dataset")
-    build.add_commands(commands)
-    stages.add_checks(commands)
-    doctor.add_commands(commands)
-    commands.section("stages of a build, one by one")
-    stages.add_stages(commands)
-    commands.section("pages from elsewhere")
-    search.add_commands(commands)
-    live.add_commands(commands)
-    commands.section("other corpora and formats")
-    imports.add_commands(commands)
-    exports.add_commands(commands)
-    commands.section("ranking")
-    ranker.add_commands(commands)
-    commands.section("summarizing")
-    evaluate.add_training(commands)
-    commands.section("evaluation")
-    evaluate.add_evaluation(commands)
-    judge.add_commands(commands)
+    groups = {"": Commands(parser, PACKAGE)}
+    for title, commands in SECTIONS.items():
+        groups[""].section(title)
+        for name, (module, text) in commands.items():
+            group, _, last = name.rpartition(" ")
+            if module:
+                groups[group].add(last, module, text)
+            else:
+                groups[name] = groups[group].group(name, text)
     return parser
 
 
@@ -95,7 +139,7 @@ def _guarded(args: argparse.Namespace, beam_flags: list[str]) -> int:
         message, code = str(error), FAILED
     except (ValueError, FileNotFoundError, FileExistsError, IsADirectoryError) as error:
         message, code = _in_words(error), BAD_CALL
-    except (JobFailed, OSError) as error:
+    except (JobFailed, BadAnswer, OSError) as error:
         message, code = _in_words(error), FAILED
     except ModuleNotFoundError as error:
         message, code = missing_module(error.name), FAILED

@@ -10,13 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wikisum.pipeline.records import Section
+from wikisum.ranker.data.errors import BadFile
 
 _PARQUET_START = b"PAR1"
 _ROWS_AT_ONCE = 256
 _SECTIONS = ("sections", "gold_sections")
 
 
-class BadSummaries(Exception):
+class BadSummaries(BadFile):
     """A file of summaries cannot be read, or files do not fit together; the message is one line."""
 
 

@@ -6,28 +6,38 @@ from pathlib import Path
 
 from wikisum.models.judging.protocols import Protocol
 from wikisum.models.judging.store import JUDGE, Store
+from wikisum.ranker.setting import Checked, setting
 
 SETTINGS, DATABASE = "study.json", "study.sqlite"
 FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True)
-class StudySettings:
+class StudySettings(Checked):
     """Sizes and options of a study. None stands for the protocol's own value.
 
     `with_gold` adds the gold lead as a system, `ties` the answer "no preference", `comments` a
     field for a remark on every screen. `markers` mark the answers of the protocol `questions`.
     """
 
-    examples: int | None = None
-    judges: int = 3
-    judges_per_item: int | None = None
-    systems_per_screen: int | None = None
-    markers: int = 1
-    seed: int = 0
-    with_gold: bool = False
-    ties: bool = False
-    comments: bool = False
+    examples: int | None = setting(
+        None, "examples to sample", at_least=1, default_text="those of the paper, 20 or 25"
+    )
+    judges: int = setting(3, "number of judges", at_least=1)
+    judges_per_item: int | None = setting(
+        None,
+        "judges who see the same summaries",
+        at_least=1,
+        default_text="those of the paper, 3 or 5, or as many as there are",
+    )
+    systems_per_screen: int | None = setting(
+        None, "summaries shown at once in best-worst", at_least=1, default_text="3"
+    )
+    markers: int = setting(1, "persons who mark the answers to questions", at_least=1)
+    seed: int = setting(0, "seed of sampling and assignment")
+    with_gold: bool = setting(False, "judge the gold lead as a system too", flag="gold")
+    ties: bool = setting(False, "allow the answer 'no preference' in preference")
+    comments: bool = setting(False, "add a field for a comment to each screen")
 
 
 @dataclass(frozen=True)

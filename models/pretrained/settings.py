@@ -30,6 +30,7 @@ class PretrainedSettings(Checked):
         "",
         "text between paragraphs (default: <doc-sep> or the separator of the tokenizer; a new line "
         "in prompts)",
+        metavar="TEXT",
     )
 
     def __post_init__(self) -> None:

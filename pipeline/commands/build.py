@@ -3,16 +3,22 @@
 import argparse
 import sys
 
+from wikisum.pipeline import build as flow
 from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.commands import settings as flags
-from wikisum.pipeline.commands.command import DONE, Commands
+from wikisum.pipeline.commands.command import DONE, Command
 from wikisum.pipeline.commands.estimate import add_estimate_flags, estimate
 from wikisum.pipeline.commands.extras import check_build
-from wikisum.pipeline.commands.flags import settings_of
-from wikisum.pipeline.commands.job import add_job_flags, add_verify, check_out, open_job
+from wikisum.pipeline.commands.flags import add_job_flags, add_verify, settings_of
+from wikisum.pipeline.commands.job import check_out, open_job
+from wikisum.pipeline.engine.verify import verify
 from wikisum.pipeline.examples.settings import GraphSettings, VocabSettings
 from wikisum.pipeline.locate.settings import LocateSettings
+from wikisum.pipeline.pages.crawl_files import crawl_files
+from wikisum.pipeline.remote.access import Access
 from wikisum.pipeline.remote.settings import RemoteSettings
+from wikisum.pipeline.report import summary
+from wikisum.pipeline.stages import setting_kinds, stages
 
 EXAMPLES = [
     "wikisum build --articles enwiki.xml.bz2 --warcs 'crawl/*.warc.gz' --limit 1000 --out data",
@@ -29,13 +35,6 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     are skipped; if a run is killed, run the same command to resume. Flags after -- are passed to
     Beam, for example: -- --runner=DataflowRunner.
     """
-    from wikisum.pipeline import build as flow
-    from wikisum.pipeline.engine.verify import verify
-    from wikisum.pipeline.pages.crawl_files import crawl_files
-    from wikisum.pipeline.remote.access import Access
-    from wikisum.pipeline.report import summary
-    from wikisum.pipeline.stages import setting_kinds, stages
-
     settings = flags.build_settings(args, *setting_kinds())
     remote = settings_of(args, RemoteSettings())
     flags.check_index_server(args)
@@ -77,22 +76,23 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     return DONE
 
 
-def add_commands(commands: Commands) -> None:
-    """Add `wikisum build`."""
-    commands.add_beam(
-        "build",
+COMMANDS = {
+    "build": Command(
         build,
-        flags.add_preset_flags,
-        flags.add_article_flags,
-        flags.add_wanted_flags,
-        flags.add_index_flag,
-        flags.add_file_flags,
-        flags.add_live_flags,
-        flags.add_server_flags,
-        flags.add_retry_flag,
-        add_estimate_flags,
-        add_job_flags,
-        add_verify,
-        late_flags=[flags.add_build_settings],
-        examples=EXAMPLES,
+        [
+            flags.add_preset_flags,
+            flags.add_article_flags,
+            flags.add_wanted_flags,
+            flags.add_index_flag,
+            flags.add_file_flags,
+            flags.add_live_flags,
+            flags.add_server_flags,
+            flags.add_retry_flag,
+            add_estimate_flags,
+            add_job_flags,
+            add_verify,
+            flags.add_build_settings,
+        ],
+        EXAMPLES,
     )
+}

@@ -8,8 +8,9 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial, partialmethod
-from typing import Any, NoReturn
+from functools import partial
+from importlib import import_module
+from typing import Any, NamedTuple, NoReturn
 
 from wikisum.pipeline.commands.extras import missing_module
 
@@ -27,16 +28,16 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, and which suggests the name that was probably meant.
 
-    `late_flags` are added when a command is parsed, not before: those of `train summarizer` come
-    from the models, which load torch.
+    `module` defines the command; it is imported when the command is parsed, not before, because
+    it may load torch or Beam.
     """
 
     def __init__(self, **options: Any) -> None:
         self._groups: dict[str, Any] = {}
         super().__init__(allow_abbrev=False, formatter_class=_HelpFormatter, **options)
-        self.commands: dict[str, argparse.ArgumentParser] = {}
+        self.commands: dict[str, Parser] = {}
         self.sections: dict[str, list[str]] = {}
-        self.late_flags: Sequence[AddFlags] = ()
+        self.module: str | None = None
 
     def add_argument_group(self, title: str, *args: Any, **options: Any) -> Any:  # type: ignore[override]
         """Return the group of that title, so that flags from several places stand together."""
@@ -56,21 +57,30 @@ class Parser(argparse.ArgumentParser):
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parse as usual, but check names first: those errors are the most useful ones."""
         words = list(sys.argv[1:] if args is None else args)
-        self._add_flags()
+        self.load()
         if self.commands:
             self._check_command(words)
         else:
             self._check_flags(words)
         return super().parse_known_args(words, namespace)
 
-    def _add_flags(self) -> None:
-        due, self.late_flags = self.late_flags, ()
+    def load(self) -> None:
+        """Import the module of the command, if that is not done, and add its flags and help."""
+        module, self.module = self.module, None
+        if module is None:
+            return
         try:
-            for add_flags in due:
+            command: Command = import_module(module).COMMANDS[self.prog.partition(" ")[2]]
+            for add_flags in command.flags:
                 add_flags(self)
         except ModuleNotFoundError as error:
             sys.stderr.write(f"{self.prog}: {missing_module(error.name)}\n")
             raise SystemExit(FAILED) from error
+        _, *more = inspect.cleandoc(command.run.__doc__ or "").splitlines()
+        self.description = "\n".join([self.description or "", *more])
+        if command.examples:
+            self.epilog = "\n".join(["examples:", *(f"  {e}" for e in command.examples)])
+        self.set_defaults(run=partial(_run, command.run), prog=self.prog)
 
     def _check_command(self, words: list[str]) -> None:
         word = next((w for w in words if not w.startswith("-")), None)
@@ -93,13 +103,8 @@ class Parser(argparse.ArgumentParser):
         lines = [f"usage: {self.prog} COMMAND ...", "", self.description or ""]
         for title, names in self.sections.items():
             lines += ["", f"{title}:"]
-            lines += [f"  {n:<{width}}{first_line(self.commands[n].description)}" for n in names]
+            lines += [f"  {n:<{width}}{self.commands[n].description}" for n in names]
         return "\n".join([*lines, "", self.epilog or ""]) + "\n"
-
-
-def first_line(text: str | None) -> str:
-    """Return the first line of a help text."""
-    return (text or "").partition("\n")[0]
 
 
 def _suggestion(word: str, known: Iterable[str]) -> str:
@@ -107,12 +112,22 @@ def _suggestion(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {closest[0]}?" if closest else ""
 
 
-class Commands:
-    """Where commands are added; a command's help is the docstring of the function that runs it."""
+class Command(NamedTuple):
+    """What a command runs and the flags it takes; the docstring of `run` is its help.
 
-    def __init__(self, parser: Parser, dest: str = "command") -> None:
-        self._dest = dest
-        self._parent = parser
+    The module of a command holds it in its `COMMANDS`, by name.
+    """
+
+    run: Callable[..., int]
+    flags: Sequence[AddFlags] = ()
+    examples: Sequence[str] = ()
+
+
+class Commands:
+    """Where commands are added: their names, their modules in `package` and their first lines."""
+
+    def __init__(self, parser: Parser, package: str, dest: str = "command") -> None:
+        self._parent, self._package, self._dest = parser, package, dest
         self._section = ""
         self._parsers: Any = parser.add_subparsers(dest=dest, metavar="COMMAND", required=True)
 
@@ -121,62 +136,28 @@ class Commands:
         self._section = title
         self._parent.sections.setdefault(title, [])
 
-    def add(
-        self,
-        name: str,
-        run: Callable[..., int],
-        *flags: AddFlags,
-        examples: Sequence[str] = (),
-        text: str | None = None,
-        late_flags: Sequence[AddFlags] = (),
-        takes_beam_flags: bool = False,
-    ) -> None:
-        """Add a command; `flags` are functions that add its arguments, `examples` end its help.
-
-        `text` is its help, if not the docstring of `run`. `late_flags` are added when the command
-        is used: they may load what others do not need. With `takes_beam_flags`, `run` gets Beam's
-        flags too, those after `--`.
-        """
-        parser = self._add(name, text or run.__doc__ or "", flags, examples)
-        parser.set_defaults(run=partial(_with_beam if takes_beam_flags else _without_beam, run))
-        parser.late_flags = late_flags
-
-    add_beam = partialmethod(add, takes_beam_flags=True)
+    def add(self, name: str, module: str, text: str) -> None:
+        """Add a command; `module` is imported when it is called, `text` begins its help."""
+        self._add(name, text).module = f"{self._package}.{module}"
 
     def group(self, name: str, text: str) -> "Commands":
         """Add a command that has commands of its own."""
-        return Commands(self._add(name, text, (), ()), f"{name}_{self._dest}")
+        return Commands(self._add(name, text), self._package, f"{name}_{self._dest}")
 
-    def _add(
-        self, name: str, text: str, flags: Sequence[AddFlags], examples: Sequence[str]
-    ) -> Parser:
-        text = inspect.cleandoc(text)
-        epilog = "examples:\n" + "\n".join(f"  {e}" for e in examples) if examples else None
-        parser: Parser = self._parsers.add_parser(
-            name, help=first_line(text), description=text, epilog=epilog
-        )
-        for flag in flags:
-            flag(parser)
-        parser.set_defaults(prog=parser.prog)
+    def _add(self, name: str, text: str) -> Parser:
+        parser: Parser = self._parsers.add_parser(name, help=text, description=text)
         self._parent.commands[name] = parser
         if self._section:
             self._parent.sections[self._section].append(name)
         return parser
 
 
-def _without_beam(
-    run: Callable[[argparse.Namespace], int], args: argparse.Namespace, beam_flags: list[str]
-) -> int:
-    if beam_flags:
-        raise ValueError(f"this command takes no Beam flags: {' '.join(beam_flags)}")
-    return run(args)
-
-
-def _with_beam(
-    run: Callable[[argparse.Namespace, list[str]], int],
-    args: argparse.Namespace,
-    beam_flags: list[str],
-) -> int:
+def _run(run: Callable[..., int], args: argparse.Namespace, beam_flags: list[str]) -> int:
+    """Run a command; those on Beam have the parameter `beam_flags`."""
+    if "beam_flags" not in inspect.signature(run).parameters:
+        if beam_flags:
+            raise ValueError(f"this command takes no Beam flags: {' '.join(beam_flags)}")
+        return run(args)
     # Workers share the cores; one thread per worker also keeps the order of sums fixed.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

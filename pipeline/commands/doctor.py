@@ -14,11 +14,9 @@ from typing import NamedTuple
 
 from wikisum import __version__
 from wikisum.graphs.entities import MODELS
-from wikisum.pipeline.commands import settings as flags
-from wikisum.pipeline.commands.command import DONE, FAILED, Commands
+from wikisum.pipeline.commands.command import DONE, FAILED, Command
 from wikisum.pipeline.commands.extras import EXTRA_BY_MODULE
 from wikisum.pipeline.commands.flags import add_paths
-from wikisum.pipeline.commands.job import check_out
 
 GIB = 1 << 30
 MIN_OPEN_FILES = 1024
@@ -120,10 +118,14 @@ def _build(args: argparse.Namespace) -> Iterator[Finding]:
         if find_spec(needed) is None:
             yield Finding(needed, "not installed", "pip install 'wikisum[build]'")
     yield _spacy_model()
+    # imports Beam
+    from wikisum.pipeline.commands.job import check_out
+    from wikisum.pipeline.commands.settings import input_files
+
     for flag in ("articles", "urls", "search_results", "warcs"):
         name = f"--{flag.replace('_', '-')}"
         for path in getattr(args, flag):
-            yield _checked(name, path, partial(flags.input_files, name, [path]))
+            yield _checked(name, path, partial(input_files, name, [path]))
     if args.out is not None:
         yield _checked("--out", args.out, partial(check_out, args.out))
         folder = existing_folder(args.out) if "://" not in args.out else None
@@ -140,22 +142,17 @@ def _checked(flag: str, path: str, check: Callable[[], object]) -> Finding:
 
 
 def _add_doctor_flags(parser: argparse.ArgumentParser) -> None:
-    for flag, text in (
-        ("articles", "dump files of the build"),
-        ("urls", "lists of URLs of the build"),
-        ("search-results", "search results of the build"),
-        ("warcs", "crawl files of the build"),
-    ):
-        metavar = "GLOB" if flag == "warcs" else "FILE"
-        add_paths(parser, f"--{flag}", text, metavar)
+    add_paths(parser, "--articles", "dump files of the build")
+    add_paths(parser, "--urls", "lists of URLs of the build")
+    add_paths(parser, "--search-results", "search results of the build")
+    add_paths(parser, "--warcs", "crawl files of the build", "GLOB")
     parser.add_argument("--out", metavar="DIR", help="output folder of the build")
 
 
-def add_commands(commands: Commands) -> None:
-    """Add `wikisum doctor`."""
-    commands.add(
-        "doctor",
+COMMANDS = {
+    "doctor": Command(
         doctor,
-        _add_doctor_flags,
-        examples=["wikisum doctor", "wikisum doctor --articles enwiki.xml.bz2 --out data"],
+        [_add_doctor_flags],
+        ["wikisum doctor", "wikisum doctor --articles enwiki.xml.bz2 --out data"],
     )
+}

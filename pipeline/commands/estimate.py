@@ -3,15 +3,22 @@
 import argparse
 import json
 import os
-from typing import TYPE_CHECKING
 
 from wikisum.pipeline.articles.settings import ArticleSettings
-
-if TYPE_CHECKING:
-    from wikisum.pipeline.engine.files import InputFile
-    from wikisum.pipeline.live.settings import LiveSettings
-    from wikisum.pipeline.remote.settings import RemoteSettings
-    from wikisum.pipeline.setting import Settings
+from wikisum.pipeline.articles.stage import site_of_dump
+from wikisum.pipeline.build import with_language
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.estimate import estimate as figures
+from wikisum.pipeline.estimate.rates import NAMES, Assumptions, Prices, Rates, with_values
+from wikisum.pipeline.estimate.sample_articles import sample_articles
+from wikisum.pipeline.estimate.sample_pages import sample_pages
+from wikisum.pipeline.estimate.table import as_plain, estimate_lines
+from wikisum.pipeline.live.settings import LiveSettings
+from wikisum.pipeline.remote.access import Access, rate_of
+from wikisum.pipeline.remote.settings import RemoteSettings
+from wikisum.pipeline.setting import Settings
 
 
 def add_estimate_flags(parser: argparse.ArgumentParser) -> None:
@@ -30,33 +37,19 @@ def add_estimate_flags(parser: argparse.ArgumentParser) -> None:
 
 def estimate(
     args: argparse.Namespace,
-    settings: "Settings",
-    remote: "RemoteSettings",
-    live: "LiveSettings | None",
+    settings: Settings,
+    remote: RemoteSettings,
+    live: LiveSettings | None,
     *,
-    dump: "list[InputFile]",
-    urls: "list[InputFile]",
-    search_results: "list[InputFile]",
-    warcs: "list[InputFile]",
+    dump: list[InputFile],
+    urls: list[InputFile],
+    search_results: list[InputFile],
+    warcs: list[InputFile],
 ) -> str:
     """Return the estimate, as a table or as JSON."""
-    from wikisum.crawl.errors import BadAnswer
-    from wikisum.pipeline.articles.stage import site_of_dump
-    from wikisum.pipeline.build import with_language
-    from wikisum.pipeline.errors import JobFailed
-    from wikisum.pipeline.estimate import estimate as figures
-    from wikisum.pipeline.estimate.rates import Assumptions, Prices, Rates, with_values
-    from wikisum.pipeline.estimate.sample_articles import sample_articles
-    from wikisum.pipeline.estimate.sample_pages import sample_pages
-    from wikisum.pipeline.estimate.table import as_plain, estimate_lines
-    from wikisum.pipeline.remote.access import Access, rate_of
-
     values = _values(args.assume)
-    rates, assumed, prices = (
-        with_values(Rates(), values),
-        with_values(Assumptions(), values),
-        with_values(Prices(), values),
-    )
+    rates, assumed = with_values(Rates(), values), with_values(Assumptions(), values)
+    prices = with_values(Prices(), values)
     articles = settings[ArticleSettings]
     settings = with_language(settings, site_of_dump(dump, articles.dump_language).language)
     max_articles = _max_articles(articles.titles, articles.limit)
@@ -64,11 +57,8 @@ def estimate(
     if not sample.articles:
         raise JobFailed(f"no article was found in {', '.join(f.path for f in dump)}")
     crawl = None
-    try:
-        if warcs:
-            crawl = sample_pages(warcs, keys, settings, Access(remote, None, 1), assumed)
-    except BadAnswer as error:
-        raise JobFailed(str(error)) from error
+    if warcs:
+        crawl = sample_pages(warcs, keys, settings, Access(remote, None, 1), assumed)
     found = figures.estimate(sample, crawl, max_articles, settings, rates, assumed, prices, live)
     if args.json:
         return json.dumps(as_plain(found), indent=1)
@@ -78,8 +68,6 @@ def estimate(
 
 def _values(words: list[str]) -> dict[str, float]:
     """Return the figures that --assume gives. Raises ValueError for a malformed one."""
-    from wikisum.pipeline.estimate.rates import NAMES
-
     values = {}
     for word in words:
         name, _, value = word.partition("=")
@@ -96,8 +84,6 @@ def _values(words: list[str]) -> dict[str, float]:
 
 def _max_articles(titles: str | None, limit: int | None) -> int | None:
     """Return the maximum number of articles; None for all."""
-    from wikisum.pipeline.engine import files
-
     if titles is None:
         return limit
     with files.open_input(titles) as raw:

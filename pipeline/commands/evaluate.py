@@ -1,29 +1,46 @@
-"""The commands behind the shards: training, summaries and their evaluation. Imports no Beam."""
+"""The commands that score rankings and summaries."""
 
 import argparse
 import sys
 from pathlib import Path
 
 from wikisum.crawl.whitespace import printable
-from wikisum.pipeline.commands.command import DONE, Commands
-from wikisum.pipeline.commands.exchange.checkpoints import add_convert_flags, convert_checkpoint
-from wikisum.pipeline.commands.flags import add_settings, settings_of
-from wikisum.pipeline.commands.ranker import add_evaluate_ranking_flags, evaluate_ranking
-from wikisum.pipeline.commands.summarize import (
-    add_score_flags,
-    add_summarize_flags,
-    score,
-    summarize,
+from wikisum.models.evaluation.evaluate import EvaluationSettings, evaluate
+from wikisum.models.evaluation.evaluation_files import write_evaluation
+from wikisum.models.evaluation.tables import text_table
+from wikisum.pipeline.commands.command import DONE, Command
+from wikisum.pipeline.commands.flags import (
+    SPLITS,
+    add_dataset,
+    add_device_flag,
+    add_settings,
+    count,
+    dataset_of,
+    names,
+    settings_of,
 )
-from wikisum.pipeline.commands.train import (
-    add_bench_flags,
-    add_train_flags,
-    add_train_ranker_flags,
-    bench,
-    train_ranker,
-    train_summarizer,
-)
-from wikisum.pipeline.errors import JobFailed
+from wikisum.ranker.evaluate import evaluate_ranking as rows_of
+from wikisum.ranker.evaluate import markdown
+from wikisum.ranker.rank import METHODS
+from wikisum.ranker.runs.atomic import write_json
+
+
+def evaluate_ranking(args: argparse.Namespace) -> int:
+    """Compare ranking methods on a split: recall, time, and summaries of the best paragraphs.
+
+    Recall is ROUGE-L recall of the best 5, 10, 20 and 40 paragraphs against the lead. Summaries
+    are the best paragraphs, cut to the number of words of the lead, and scored by ROUGE F1.
+    Paragraphs are ranked starting from the order of their pages; `stored` is the order of the
+    shards. With --run, a trained ranker is compared too.
+    """
+    data = dataset_of(args)
+    methods = list(args.methods or METHODS)
+    rows = rows_of(data, args.split, args.run_folder, methods, args.limit, args.device, sys.stderr)
+    print(markdown(rows), end="")
+    if args.out is not None:
+        args.out.parent.mkdir(parents=True, exist_ok=True)
+        write_json(args.out, rows)
+    return DONE
 
 
 def evaluate_summaries(args: argparse.Namespace) -> int:
@@ -33,29 +50,30 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
     Parquet with at least id, title, lead and summary. --data adds baselines. --out writes the
     results as Markdown, CSV and JSON, with a page that shows every summary.
     """
-    from wikisum.models.decoding.summary_files import BadSummaries
-    from wikisum.models.evaluation.evaluate import EvaluationSettings, evaluate
-    from wikisum.models.evaluation.evaluation_files import write_evaluation
-    from wikisum.models.evaluation.tables import text_table
-
     if args.out is not None and args.out.exists() and not args.out.is_dir():
         raise ValueError(f"--out {args.out} is not a directory")
     settings = settings_of(args, EvaluationSettings())
-    try:
-        evaluation, systems = evaluate(args.summaries, args.data, settings, sys.stderr)
-        if args.out is not None:
-            write_evaluation(args.out, evaluation, systems)
-    except BadSummaries as error:
-        raise JobFailed(str(error)) from error
+    evaluation, systems = evaluate(args.summaries, args.data, settings, sys.stderr)
     print(printable(text_table(evaluation)), end="")
     if args.out is not None:
+        write_evaluation(args.out, evaluation, systems)
         print(f"next: open {args.out}/index.html or read {args.out}/evaluation.md")
     return DONE
 
 
-def _add_summaries_flags(parser: argparse.ArgumentParser) -> None:
-    from wikisum.models.evaluation.evaluate import EvaluationSettings
+def _add_ranking_flags(parser: argparse.ArgumentParser) -> None:
+    add_dataset(parser)
+    parser.add_argument("--split", default="test", choices=SPLITS, help="default: test")
+    parser.add_argument("--run", dest="run_folder", type=Path, metavar="DIR",
+                        help="folder of a trained ranker to compare too")  # fmt: skip
+    parser.add_argument("--methods", type=names, metavar="NAME,...",
+                        help="methods to compare (default: all)")  # fmt: skip
+    parser.add_argument("--limit", type=count, metavar="N", help="use the first N articles only")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON too")
+    add_device_flag(parser)
 
+
+def _add_summaries_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("summaries", nargs="*", type=Path, metavar="FILE",
         help="summaries of one system each, JSON Lines or Parquet")  # fmt: skip
@@ -64,57 +82,13 @@ def _add_summaries_flags(parser: argparse.ArgumentParser) -> None:
     add("--out", type=Path, metavar="DIR", help="folder for tables and page")
 
 
-def add_training(commands: Commands) -> None:
-    """Add the commands that train and use summarizers."""
-    train = commands.group("train", "Train a ranker or a summarizer on the shards of a dataset.")
-    train.add("ranker", train_ranker, add_train_ranker_flags,
-              examples=["wikisum train ranker --data data --out runs/ranker"])  # fmt: skip
-    train.add(
-        "summarizer",
-        train_summarizer,
-        late_flags=[add_train_flags],
-        examples=[
-            "wikisum train summarizer --preset tiny --data data --out runs/tiny",
-            "wikisum train summarizer --preset ht-paper --data data --out runs/ht",
-        ],
-    )
-    commands.add(
-        "summarize",
-        summarize,
-        add_summarize_flags,
-        examples=[
-            "wikisum summarize --run runs/ht --split test --out test.jsonl",
-            "wikisum summarize --run runs/ht --title 'Sea otter' --text otter.html notes.txt",
-        ],
-    )
-    commands.add(
-        "score",
-        score,
-        add_score_flags,
-        examples=[
-            "wikisum score --run runs/ht --split test --out scores.jsonl",
-            "wikisum score --run runs/ht --split test --texts summaries.jsonl",
-        ],
-    )
-    commands.add("bench", bench, late_flags=[add_bench_flags])
-    commands.add(
-        "convert-checkpoint",
-        convert_checkpoint,
-        add_convert_flags,
-        examples=[
-            "wikisum convert-checkpoint model_step_300000.pt --vocab spm9998_3.model --out runs/ht"
-        ],
-    )
-
-
-def add_evaluation(commands: Commands) -> None:
-    """Add the commands that score rankings and summaries."""
-    evaluate = commands.group("evaluate", "Score rankings or summaries against the leads.")
-    evaluate.add("ranking", evaluate_ranking, add_evaluate_ranking_flags,
-                 examples=["wikisum evaluate ranking data --split test"])  # fmt: skip
-    evaluate.add(
-        "summaries",
+COMMANDS = {
+    "evaluate ranking": Command(
+        evaluate_ranking, [_add_ranking_flags], ["wikisum evaluate ranking data --split test"]
+    ),
+    "evaluate summaries": Command(
         evaluate_summaries,
-        late_flags=[_add_summaries_flags],
-        examples=["wikisum evaluate summaries test.jsonl --data data --out scores"],
-    )
+        [_add_summaries_flags],
+        ["wikisum evaluate summaries test.jsonl --data data --out scores"],
+    ),
+}

@@ -5,11 +5,13 @@ import dataclasses
 import math
 import types
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from wikisum.ranker.setting import fault_of, flag_of
 
 T = TypeVar("T")
+SPLITS = ("train", "validation", "test")
 _WORDS: dict[type, str] = {int: "a whole number", float: "a number"}
 _METAVARS = {int: "N", float: "X", str: "NAME"}
 
@@ -50,6 +52,62 @@ def add_settings(
 def add_paths(group: Any, flag: str, text: str, metavar: str = "FILE", **options: Any) -> None:
     """Add a flag with one or more paths; without it there is an empty list."""
     group.add_argument(flag, nargs="+", default=[], metavar=metavar, help=text, **options)
+
+
+def add_path(group: Any, flag: str, text: str, metavar: str = "FILE", **options: Any) -> None:
+    """Add a flag with the path of a local file or folder."""
+    group.add_argument(flag, type=Path, metavar=metavar, help=text, **options)
+
+
+def add_device_flag(parser: argparse.ArgumentParser) -> None:
+    """Add `--device`."""
+    text = "cpu, cuda, cuda:1, ..., or auto: a GPU if there is one (default: auto)"
+    parser.add_argument("--device", default="auto", metavar="NAME", help=text)
+
+
+def add_job_flags(parser: argparse.ArgumentParser) -> None:
+    """Add `--out` and what `add_workers` adds."""
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder of the dataset")
+    add_workers(parser)
+
+
+def add_verify(parser: argparse.ArgumentParser) -> None:
+    """Add `--verify`."""
+    text = (
+        "compare the finished files with their recorded SHA-256 first, and make the damaged ones "
+        "again"
+    )
+    parser.add_argument("--verify", action="store_true", help=text)
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add `--workers`, `--memory` and `--stall-minutes`."""
+    text = "worker processes (default: one per core)"
+    parser.add_argument("--workers", type=count, metavar="N", help=text)
+    text = "on another engine, fail if a stage finishes no part for so long (default: 180)"
+    parser.add_argument("--stall-minutes", type=count, default=180, metavar="N", help=text)
+    text = (
+        "memory for joins, over all workers of this machine (default: 1 GiB per worker, at most "
+        "half of the machine's); results do not depend on it"
+    )
+    parser.add_argument("--memory", type=amount, metavar="GIB", help=text)
+
+
+def add_dataset(parser: argparse.ArgumentParser, flag: str = "data") -> None:
+    """Add the folder of a dataset, by position or by a flag."""
+    parser.add_argument(
+        "dataset", nargs="?", metavar="DIR", help="folder of the dataset, or its folder examples"
+    )
+    parser.add_argument(f"--{flag}", metavar="DIR", help="the same, as a flag")
+
+
+def dataset_of(args: argparse.Namespace, flag: str = "data") -> str:
+    """Return the folder that `add_dataset` asked for. Raises ValueError if there is not one."""
+    named = [folder for folder in (args.dataset, vars(args)[flag]) if folder is not None]
+    if len(named) != 1:
+        problem = "name the folder of a dataset" if not named else "two folders are named"
+        raise ValueError(f"{problem}: DIR or --{flag} DIR")
+    return str(named[0])
 
 
 def settings_of(args: argparse.Namespace, base: T) -> T:

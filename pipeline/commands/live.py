@@ -4,10 +4,12 @@ import argparse
 import dataclasses
 import sys
 
-from wikisum.pipeline.commands.command import DONE, Commands
+from wikisum.pipeline.commands.command import DONE, Command
 from wikisum.pipeline.commands.flags import add_settings, given, settings_of
 from wikisum.pipeline.commands.job import check_out, done_stage, open_job, refresh_manifest
 from wikisum.pipeline.commands.settings import add_retry_flag, input_file
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.live import fetch as flow
 from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.remote.settings import RemoteSettings
 
@@ -19,9 +21,6 @@ def live(args: argparse.Namespace, beam_flags: list[str]) -> int:
     only public addresses are asked, and a page that was answered or refused is not asked again
     (but see --retry). `wikisum build --warcs` and `wikisum scan --warcs` read the files.
     """
-    from wikisum.pipeline.engine import files
-    from wikisum.pipeline.live import fetch as flow
-
     if beam_flags:
         raise ValueError(f"this command takes no Beam flags: {' '.join(beam_flags)}")
     check_out(args.out)
@@ -60,14 +59,11 @@ def _add_live_flags(parser: argparse.ArgumentParser) -> None:
     add_settings(group, LiveSettings, only=[name for name in names if name != "contact"])
     add_retry_flag(group)
     parser.add_argument("--out", required=True, metavar="DIR", help="folder of the dataset")
-    parser.set_defaults(workers=1, stall_minutes=180)
+    parser.set_defaults(workers=1, stall_minutes=180, memory=None)
 
 
-def add_commands(commands: Commands) -> None:
-    """Add `wikisum live`."""
-    commands.add_beam(
-        "live",
-        live,
-        _add_live_flags,
-        examples=["wikisum live --contact you@university.example --out data"],
+COMMANDS = {
+    "live": Command(
+        live, [_add_live_flags], ["wikisum live --contact you@university.example --out data"]
     )
+}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from wikisum.crawl.errors import BadAnswer, BadPage
+from wikisum.crawl.errors import BadPage
 from wikisum.crawl.html import read_page
 from wikisum.crawl.http import content_type
 from wikisum.crawl.paragraphs import drop_reason, split_long
@@ -76,14 +76,11 @@ def _of_kind(data: bytes) -> Payload:
 
 
 def _fetched(url: str) -> Payload:
-    """Return the response of a URL that the user named. Raises JobFailed naming it."""
+    """Return the response of a URL that the user named. Raises BadAnswer naming it."""
     if not url.startswith(("http://", "https://")):
         raise ValueError(f"--text: {url} is not an http or https URL")
     client = RangeClient(user_agent(None), 1, TIMEOUT_SECONDS)
-    try:
-        data, declared = client.fetch(url, MAX_PAGE_BYTES)
-    except BadAnswer as error:
-        raise JobFailed(str(error)) from error
+    data, declared = client.fetch(url, MAX_PAGE_BYTES)
     mime, charset = content_type(declared)
     is_html = mime in ("text/html", "application/xhtml+xml")
     return Payload(

@@ -4,16 +4,19 @@ import argparse
 import dataclasses
 import sys
 
-from wikisum.pipeline.commands.command import DONE, Commands
-from wikisum.pipeline.commands.flags import add_settings, settings_of
-from wikisum.pipeline.commands.job import add_job_flags, done_stage, open_job, refresh_manifest
+from wikisum.pipeline.commands.command import DONE, Command
+from wikisum.pipeline.commands.flags import add_job_flags, add_settings, settings_of
+from wikisum.pipeline.commands.job import done_stage, open_job, refresh_manifest
 from wikisum.pipeline.commands.settings import (
     WARCS_HELP,
     add_server_flags,
     input_file,
     root_of_lists,
 )
+from wikisum.pipeline.pages.crawl_files import crawl_files
+from wikisum.pipeline.remote.access import Access, access_of
 from wikisum.pipeline.remote.settings import RemoteSettings
+from wikisum.pipeline.search import stage as flow
 from wikisum.pipeline.search.settings import SearchSettings
 
 
@@ -24,10 +27,6 @@ def search(args: argparse.Namespace, beam_flags: list[str]) -> int:
     candidate for a title if it contains the words of the title in a row; candidates are ranked by
     BM25 over title, headings and text. `wikisum build --search-results` reads the result.
     """
-    from wikisum.pipeline.pages.crawl_files import crawl_files
-    from wikisum.pipeline.remote.access import Access, access_of
-    from wikisum.pipeline.search import stage as flow
-
     settings, remote = settings_of(args, SearchSettings()), settings_of(args, RemoteSettings())
     if args.titles is not None and settings.queries == "sections":
         raise ValueError("--queries sections needs articles: it does not go with --titles")
@@ -57,13 +56,10 @@ def _add_search_flags(parser: argparse.ArgumentParser) -> None:
     add_settings(group, SearchSettings)
 
 
-def add_commands(commands: Commands) -> None:
-    """Add `wikisum search`."""
-    commands.add_beam(
-        "search",
+COMMANDS = {
+    "search": Command(
         search,
-        _add_search_flags,
-        add_server_flags,
-        add_job_flags,
-        examples=["wikisum search --warcs 'crawl/*.wet.gz' --titles titles.txt --out data"],
+        [_add_search_flags, add_server_flags, add_job_flags],
+        ["wikisum search --warcs 'crawl/*.wet.gz' --titles titles.txt --out data"],
     )
+}

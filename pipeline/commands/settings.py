@@ -3,20 +3,21 @@
 import argparse
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wikisum.pipeline.commands.command import AddFlags
 from wikisum.pipeline.commands.flags import add_paths, add_settings, given, settings_of
+from wikisum.pipeline.engine import files
+from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.examples.settings import ANY_LANGUAGE, ExampleSettings, GraphSettings
 from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.remote.settings import RemoteSettings
 from wikisum.pipeline.setting import Settings
+from wikisum.pipeline.stages import setting_kinds
+from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.setting import Checked, flag_of
-
-if TYPE_CHECKING:
-    from wikisum.pipeline.engine.files import InputFile
 
 WARCS_HELP = (
     "WARC, ARC or WET files or globs (local, gs://, s3://, or https:// under --crawl-root), "
@@ -69,35 +70,28 @@ def check_index_server(args: argparse.Namespace) -> None:
         raise ValueError("--index-server goes with --crawl and --index server")
 
 
-def input_files(flag: str, paths: Sequence[str]) -> "list[InputFile]":
+def input_files(flag: str, paths: Sequence[str]) -> list[InputFile]:
     """Return the input files of a flag. Raises FileNotFoundError naming flag and path."""
-    from wikisum.pipeline.engine import files
-
     try:
         return files.expand(list(paths))
     except FileNotFoundError as error:
         raise FileNotFoundError(f"{flag}: {error}") from error
 
 
-def input_file(flag: str, path: str | None) -> "list[InputFile]":
+def input_file(flag: str, path: str | None) -> list[InputFile]:
     """Return the file of a flag, if it is named."""
     return [] if path is None else input_files(flag, [path])
 
 
 def metadata_folder(path: str | None) -> str | None:
     """Return the folder of --metadata. Raises FileNotFoundError if no file is in it."""
-    from wikisum.pipeline.engine import files
-
     if path is not None and not files.list_folder(path):
         raise FileNotFoundError(f"--metadata: {path} is not a directory with files")
     return path
 
 
-def vocab_file(path: str | None) -> "list[InputFile]":
+def vocab_file(path: str | None) -> list[InputFile]:
     """Return the file of --vocab, if it is named. Raises ValueError for another kind of file."""
-    from wikisum.pipeline.engine import files
-    from wikisum.ranker.data.vocab import load_model
-
     found = input_file("--vocab", path)
     for file in found:
         load_model(files.read_bytes(file.path), file.path)
@@ -109,8 +103,6 @@ def live_settings(args: argparse.Namespace) -> LiveSettings | None:
 
     Raises ValueError for flags that do not go together.
     """
-    from wikisum.pipeline.engine import files
-
     values = given(args, LiveSettings)
     if not args.live:
         if values:
@@ -150,8 +142,6 @@ def settings_flags(title: str, *kinds: type) -> AddFlags:
 
 def add_build_settings(parser: argparse.ArgumentParser) -> None:
     """Add the flags of the settings of all stages. Imports the stages, and Beam with them."""
-    from wikisum.pipeline.stages import setting_kinds
-
     for kind, title in setting_kinds().items():
         settings_flags(title, kind)(parser)
 

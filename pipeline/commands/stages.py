@@ -4,32 +4,45 @@ import argparse
 import sys
 
 from wikisum.crawl.whitespace import printable
+from wikisum.pipeline import build as flow
 from wikisum.pipeline.articles.settings import ArticleSettings
+from wikisum.pipeline.articles.stage import read_articles
+from wikisum.pipeline.articles.templates import read_templates, templates_of
+from wikisum.pipeline.build import made_pages
 from wikisum.pipeline.commands import settings as flags
-from wikisum.pipeline.commands.command import DONE, FAILED, Commands
+from wikisum.pipeline.commands.command import DONE, FAILED, Command
 from wikisum.pipeline.commands.extras import check_build
-from wikisum.pipeline.commands.flags import settings_of
-from wikisum.pipeline.commands.job import (
+from wikisum.pipeline.commands.flags import (
     add_dataset,
     add_job_flags,
     add_workers,
     dataset_of,
-    done_stage,
-    open_job,
+    settings_of,
 )
+from wikisum.pipeline.commands.job import done_stage, open_job
 from wikisum.pipeline.commands.settings import settings_flags
+from wikisum.pipeline.engine import files
 from wikisum.pipeline.examples.settings import ExampleSettings, GraphSettings, VocabSettings
+from wikisum.pipeline.examples.stage import (
+    encode_subwords,
+    join_pages,
+    link_paragraphs,
+    train_vocab,
+)
 from wikisum.pipeline.locate.settings import LocateSettings
+from wikisum.pipeline.locate.stage import locate_pages
+from wikisum.pipeline.pages.crawl_files import crawl_files
 from wikisum.pipeline.pages.settings import PageSettings
+from wikisum.pipeline.pages.stage import fetch_pages, scan_pages
+from wikisum.pipeline.remote.access import Access, access_of
 from wikisum.pipeline.remote.settings import RemoteSettings
+from wikisum.pipeline.report import summary
 from wikisum.pipeline.wanted.settings import WantedSettings
+from wikisum.pipeline.wanted.stage import want_pages
 
 
 def articles(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Read a dump into articles/."""
-    from wikisum.pipeline.articles.stage import read_articles
-    from wikisum.pipeline.articles.templates import read_templates, templates_of
-
     settings = flags.build_settings(args, ArticleSettings)
     dump = flags.input_files("--articles", args.articles)
     titles = flags.input_file("--titles", settings[ArticleSettings].titles)
@@ -45,10 +58,6 @@ def locate(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
     Needs the folder of a dataset with finished articles/.
     """
-    from wikisum.pipeline.locate.stage import locate_pages
-    from wikisum.pipeline.remote.access import access_of
-    from wikisum.pipeline.wanted.stage import want_pages
-
     settings = flags.build_settings(args, WantedSettings, LocateSettings)
     remote = settings_of(args, RemoteSettings())
     flags.check_index_server(args)
@@ -66,10 +75,6 @@ def fetch(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
     Needs the folder of a dataset with finished captures/.
     """
-    from wikisum.pipeline import build as flow
-    from wikisum.pipeline.pages.stage import fetch_pages
-    from wikisum.pipeline.remote.access import access_of
-
     settings = flags.build_settings(args, PageSettings)
     remote = settings_of(args, RemoteSettings())
     with open_job(args, beam_flags, "locate") as job:
@@ -84,12 +89,6 @@ def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
     Needs the folder of a dataset with finished articles/.
     """
-    from wikisum.pipeline import build as flow
-    from wikisum.pipeline.pages.crawl_files import crawl_files
-    from wikisum.pipeline.pages.stage import scan_pages
-    from wikisum.pipeline.remote.access import Access, access_of
-    from wikisum.pipeline.wanted.stage import want_pages
-
     if not args.warcs:
         raise ValueError("--warcs is missing: name crawl files")
     settings = flags.build_settings(args, WantedSettings, PageSettings)
@@ -111,10 +110,6 @@ def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
     Subword ids are added by `wikisum tokenize`.
     """
-    from wikisum.pipeline import build as flow
-    from wikisum.pipeline.build import made_pages
-    from wikisum.pipeline.examples.stage import encode_subwords, join_pages, link_paragraphs
-
     settings = flags.build_settings(args, ExampleSettings, GraphSettings)
     check_build(needs_spacy=settings[GraphSettings].needs_spacy)
     with open_job(args, beam_flags, "articles") as job:
@@ -130,10 +125,6 @@ def examples(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Train a SentencePiece vocabulary, or use one, and add subword ids to examples/."""
-    from wikisum.pipeline import build as flow
-    from wikisum.pipeline.build import made_pages
-    from wikisum.pipeline.examples.stage import encode_subwords, train_vocab
-
     settings = flags.build_settings(args, VocabSettings)
     vocab = flags.vocab_file(settings[VocabSettings].vocab)
     with open_job(args, beam_flags, "articles") as job:
@@ -148,9 +139,6 @@ def tokenize(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 def report(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Write the report of a dataset again, and print its summary."""
-    from wikisum.pipeline import build as flow
-    from wikisum.pipeline.report import summary
-
     args.out = dataset_of(args, "out")
     with open_job(args, beam_flags, "tokenize") as job:
         manifest = flow.finish(job, flow.finished_stages(job))
@@ -163,8 +151,7 @@ def validate(args: argparse.Namespace) -> int:
 
     The exit code is 1 if there is a fault.
     """
-    from wikisum.pipeline.engine import files
-    from wikisum.pipeline.validate.validate import validate as faults_of
+    from wikisum.pipeline.validate.validate import validate as faults_of  # loads torch
 
     folder = dataset_of(args)
     files.set_beam_flags([])
@@ -185,24 +172,29 @@ def _add_report_flags(parser: argparse.ArgumentParser) -> None:
     add_workers(parser)
 
 
-def add_stages(commands: Commands) -> None:
-    """Add the stages of a build."""
-    server, retry = flags.add_server_flags, flags.add_retry_flag
-    wanted = [flags.add_wanted_flags, settings_flags("wanted pages", WantedSettings)]
-    crawl = [settings_flags("crawl", LocateSettings), flags.add_index_flag]
-    pages = [flags.add_preset_flags, settings_flags("pages", PageSettings)]
-    example = settings_flags("examples", ExampleSettings, GraphSettings)
-    add, job = commands.add_beam, add_job_flags
-    add("articles", articles, flags.add_article_flags,
-        settings_flags("articles", ArticleSettings), job)  # fmt: skip
-    add("locate", locate, *wanted, *crawl, server, retry, job)
-    add("fetch", fetch, *pages, server, retry, job)
-    add("scan", scan, *wanted, flags.add_file_flags, *pages, server, job)
-    add("examples", examples, flags.add_preset_flags, example, job)
-    add("tokenize", tokenize, settings_flags("subwords", VocabSettings), job)
-
-
-def add_checks(commands: Commands) -> None:
-    """Add the commands that look at a finished dataset."""
-    commands.add_beam("report", report, _add_report_flags, examples=["wikisum report data"])
-    commands.add("validate", validate, add_dataset, examples=["wikisum validate data"])
+_WANTED = [flags.add_wanted_flags, settings_flags("wanted pages", WantedSettings)]
+_PAGES = [flags.add_preset_flags, settings_flags("pages", PageSettings)]
+_SERVER = [flags.add_server_flags, flags.add_retry_flag]
+COMMANDS = {
+    "articles": Command(
+        articles,
+        [flags.add_article_flags, settings_flags("articles", ArticleSettings), add_job_flags],
+    ),
+    "locate": Command(
+        locate,
+        [*_WANTED, settings_flags("crawl", LocateSettings), flags.add_index_flag, *_SERVER,
+         add_job_flags],
+    ),
+    "fetch": Command(fetch, [*_PAGES, *_SERVER, add_job_flags]),
+    "scan": Command(
+        scan, [*_WANTED, flags.add_file_flags, *_PAGES, flags.add_server_flags, add_job_flags]
+    ),
+    "examples": Command(
+        examples,
+        [flags.add_preset_flags, settings_flags("examples", ExampleSettings, GraphSettings),
+         add_job_flags],
+    ),
+    "tokenize": Command(tokenize, [settings_flags("subwords", VocabSettings), add_job_flags]),
+    "report": Command(report, [_add_report_flags], ["wikisum report data"]),
+    "validate": Command(validate, [add_dataset], ["wikisum validate data"]),
+}  # fmt: skip

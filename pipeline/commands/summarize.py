@@ -6,21 +6,44 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
+from wikisum.crawl.titles import article_id
 from wikisum.crawl.whitespace import printable
-from wikisum.pipeline.commands.command import DONE
-from wikisum.pipeline.commands.flags import add_settings, count, settings_of
-from wikisum.pipeline.commands.ranker import SPLITS, add_device_flag
+from wikisum.models.data.batches import SplitReader
+from wikisum.models.decoding.score import read_texts, score_texts
+from wikisum.models.decoding.split import OWN_HEADINGS, SummaryJob, job_key, split_rows
+from wikisum.models.decoding.summarize import Summarizer, load_run, own_summary, paragraph_graph
+from wikisum.models.decoding.summary_files import Summary
+from wikisum.models.decoding.write_summaries import write_summaries
+from wikisum.models.settings.decoding import DecodingSettings
+from wikisum.models.settings.run import SourceSettings
+from wikisum.models.targets import Heading, parse_headings
+from wikisum.models.training.checkpoints import (
+    BEST_ONE,
+    LAST_ONE,
+    best_of,
+    best_steps,
+    data_of,
+    vocab_path,
+)
+from wikisum.pipeline.commands.command import DONE, Command
+from wikisum.pipeline.commands.flags import (
+    SPLITS,
+    add_device_flag,
+    add_path,
+    add_settings,
+    count,
+    settings_of,
+)
 from wikisum.pipeline.errors import JobFailed
+from wikisum.ranker.data.shards import find_vocab, split_shards
+from wikisum.ranker.rank import rank
+from wikisum.ranker.runs.atomic import atomic_write
+from wikisum.ranker.runs.checkpoints import device_of, has_checkpoint
 from wikisum.ranker.runs.progress import ProgressLine
-
-if TYPE_CHECKING:
-    from wikisum.models.decoding.summarize import Summarizer
-    from wikisum.models.decoding.summary_files import Summary
-    from wikisum.models.targets import Heading
 
 EACH = "each"
 
@@ -32,9 +55,6 @@ def summarize(args: argparse.Namespace) -> int:
     scores, the run, the decoding settings and the paragraphs that were attended to. With --text,
     ranks the paragraphs of the documents for --title and prints the summary.
     """
-    from wikisum.models.decoding.summarize import load_run
-    from wikisum.ranker.runs.checkpoints import device_of
-
     _check_call(args)
     if args.checkpoint == EACH:
         return _each(args)
@@ -50,9 +70,6 @@ def summarize(args: argparse.Namespace) -> int:
 
 def _default_checkpoint(run: Path) -> str:
     """Return `best`, or `last` for a run without validations, which is said."""
-    from wikisum.models.training.checkpoints import BEST_ONE, LAST_ONE, best_of
-    from wikisum.ranker.runs.checkpoints import has_checkpoint
-
     if has_checkpoint(run) and not best_of(run):
         sys.stderr.write(f"{run} has no validated checkpoint: using the last weights\n")
         return LAST_ONE
@@ -61,10 +78,6 @@ def _default_checkpoint(run: Path) -> str:
 
 def _each(args: argparse.Namespace) -> int:
     """Write a file of summaries for each of the best checkpoints, named by its step."""
-    from wikisum.models.decoding.summarize import load_run
-    from wikisum.models.training.checkpoints import best_steps
-    from wikisum.ranker.runs.checkpoints import device_of
-
     out = args.out or Path(f"{args.split}.jsonl")
     device, files = device_of(args.device), []
     for step in best_steps(args.run_folder):
@@ -74,28 +87,15 @@ def _each(args: argparse.Namespace) -> int:
     return DONE
 
 
-def _split(args: argparse.Namespace, loaded: "Summarizer", out: Path) -> None:
-    from wikisum.models.data.batches import SplitReader
-    from wikisum.models.decoding.split import OWN_HEADINGS, SummaryJob, job_key, split_rows
-    from wikisum.models.decoding.write_summaries import write_summaries
-    from wikisum.models.training.checkpoints import data_of
-    from wikisum.ranker.data.shards import split_shards
-
-    data = args.data or data_of(args.run_folder)
-    _check_vocab(args.run_folder, data)
-    settings = loaded.settings
-    source = settings_of(args, settings.source)
-    shards = split_shards(data, args.split)
-    reader = SplitReader(shards, settings.model, source, loaded.vocabulary)
-    decoding = settings_of(args, settings.decoding)
-    batch_tokens = args.batch_tokens or settings.train.batch_tokens
+def _split(args: argparse.Namespace, loaded: Summarizer, out: Path) -> None:
+    reader, batch_tokens = _split_reader(args, loaded)
+    decoding = settings_of(args, loaded.settings.decoding)
     headings = OWN_HEADINGS if args.headings == OWN_HEADINGS else _headings(args.headings)
     job = SummaryJob(reader, decoding, batch_tokens, headings)
     group_rows = [group.rows for group in reader.groups]
-
     texts: list[str] = []
 
-    def rows_from(group: int) -> Iterator["Summary"]:
+    def rows_from(group: int) -> Iterator[Summary]:
         done = sum(group_rows[:group])
         line = ProgressLine("summarize", "summaries", len(reader), sys.stderr, done)
         for number, row in enumerate(split_rows(loaded, job, group), done + 1):
@@ -106,6 +106,16 @@ def _split(args: argparse.Namespace, loaded: "Summarizer", out: Path) -> None:
     count = write_summaries(out, job_key(loaded, job), group_rows, rows_from)
     print(f"{out}: {count:,} summaries ({loaded.chosen.name})")
     sys.stderr.write(_repetition_warning(texts))
+
+
+def _split_reader(args: argparse.Namespace, loaded: Summarizer) -> tuple[SplitReader, int]:
+    """Return the examples of the split, and the number of tokens per batch."""
+    data, settings = args.data or data_of(args.run_folder), loaded.settings
+    _check_vocab(args.run_folder, data)
+    source = settings_of(args, settings.source)
+    shards = split_shards(data, args.split)
+    reader = SplitReader(shards, settings.model, source, loaded.vocabulary)
+    return reader, args.batch_tokens or settings.train.batch_tokens
 
 
 def _repetition_warning(texts: Sequence[str]) -> str:
@@ -125,26 +135,11 @@ def score(args: argparse.Namespace) -> int:
     line per text: subwords with the end, log-probability in nats in total, per subword and of each
     subword, perplexity.
     """
-    from wikisum.models.data.batches import SplitReader
-    from wikisum.models.decoding.score import read_texts, score_texts
-    from wikisum.models.decoding.summarize import load_run
-    from wikisum.models.decoding.summary_files import BadSummaries
-    from wikisum.models.training.checkpoints import data_of
-    from wikisum.ranker.data.shards import split_shards
-    from wikisum.ranker.runs.atomic import atomic_write
-    from wikisum.ranker.runs.checkpoints import device_of
-
     checkpoint = args.checkpoint or _default_checkpoint(args.run_folder)
     loaded = load_run(args.run_folder, checkpoint, device_of(args.device), args.precision)
-    data = args.data or data_of(args.run_folder)
-    _check_vocab(args.run_folder, data)
-    settings = loaded.settings
-    if args.texts is not None and loaded.spec.words(settings.model):
+    if args.texts is not None and loaded.spec.words(loaded.settings.model):
         raise ValueError("--texts needs a model of subwords: this one copies words")
-    source = settings_of(args, settings.source)
-    shards = split_shards(data, args.split)
-    reader = SplitReader(shards, settings.model, source, loaded.vocabulary)
-    batch_tokens = args.batch_tokens or settings.train.batch_tokens
+    reader, batch_tokens = _split_reader(args, loaded)
     total, tokens, count = 0.0, 0, 0
     line = ProgressLine("score", "texts", len(reader), sys.stderr)
 
@@ -158,10 +153,7 @@ def score(args: argparse.Namespace) -> int:
 
     out = args.out or Path(f"{args.split}.scores.jsonl")
     out.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        atomic_write(out, write)
-    except BadSummaries as error:
-        raise JobFailed(str(error)) from error
+    atomic_write(out, write)
     perplexity = math.exp(min(-total / max(tokens, 1), 700.0))
     print(
         f"{out}: {count:,} texts, {tokens:,} tokens, log-probability {total:,.1f}, "
@@ -170,12 +162,8 @@ def score(args: argparse.Namespace) -> int:
     return DONE
 
 
-def _own(args: argparse.Namespace, loaded: "Summarizer") -> int:
-    from wikisum.crawl.titles import article_id
-    from wikisum.models.decoding.summarize import own_summary, paragraph_graph
-    from wikisum.models.decoding.write_summaries import write_summaries
+def _own(args: argparse.Namespace, loaded: Summarizer) -> int:
     from wikisum.pipeline.commands.own_documents import read_paragraphs
-    from wikisum.ranker.rank import rank
 
     paragraphs = read_paragraphs(args.text)
     order = rank("tfidf", args.title, [p.text for p in paragraphs])
@@ -199,10 +187,8 @@ def _own(args: argparse.Namespace, loaded: "Summarizer") -> int:
     return DONE
 
 
-def _headings(value: str | None) -> "list[Heading] | None":
+def _headings(value: str | None) -> list[Heading] | None:
     """Return the headings that --headings names, or those in the file that it names."""
-    from wikisum.models.targets import parse_headings
-
     if value is None:
         return None
     if os.path.isfile(value):
@@ -229,9 +215,6 @@ def _check_call(args: argparse.Namespace) -> None:
 
 def _check_vocab(run: Path, data: str) -> None:
     """Raise ValueError if dataset and run have different vocabularies."""
-    from wikisum.models.training.checkpoints import vocab_path
-    from wikisum.ranker.data.shards import find_vocab
-
     with contextlib.suppress(FileNotFoundError):
         if find_vocab(data) != vocab_path(run).read_bytes():
             raise ValueError(
@@ -240,67 +223,44 @@ def _check_vocab(run: Path, data: str) -> None:
             )
 
 
-def add_score_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of `wikisum score`."""
-    from wikisum.models.settings.run import SourceSettings
-
+def _add_score_flags(parser: argparse.ArgumentParser) -> None:
     _add_run_flags(parser, "best, last, average (of the best ones kept) or the number of a step")
     parser.add_argument("--split", choices=SPLITS, default="test", help="default: test")
-    parser.add_argument(
-        "--data", metavar="DIR", help="folder of the dataset (default: the one trained on)"
-    )
-    parser.add_argument(
+    add_path(
+        parser,
         "--texts",
-        type=Path,
-        metavar="FILE",
-        help="JSON Lines or Parquet with the id of an example and a text, or a file of summaries "
+        "JSON Lines or Parquet with the id of an example and a text, or a file of summaries "
         "(default: the leads of the split)",
     )
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="file to write (default: SPLIT.scores.jsonl)"
-    )
-    _add_compute_flags(parser)
-    group = parser.add_argument_group("source (default: as in training)")
-    add_settings(group, SourceSettings, show_defaults=False)
+    add_path(parser, "--out", "file to write (default: SPLIT.scores.jsonl)")
+    _add_source_flags(parser)
 
 
 def _add_run_flags(parser: argparse.ArgumentParser, checkpoints: str) -> None:
-    parser.add_argument(
-        "--run",
-        dest="run_folder",
-        required=True,
-        type=Path,
-        metavar="DIR",
-        help="folder of a training run",
-    )
+    text = "folder of a training run"
+    add_path(parser, "--run", text, "DIR", dest="run_folder", required=True)
     parser.add_argument(
         "--checkpoint",
         metavar="NAME",
         help=f"{checkpoints} (default: best, or last for a run without validations)",
     )
-
-
-def _add_compute_flags(parser: argparse.ArgumentParser) -> None:
+    text = "folder of the dataset (default: the one trained on)"
+    parser.add_argument("--data", metavar="DIR", help=text)
     add_device_flag(parser)
-    parser.add_argument(
-        "--precision",
-        default="auto",
-        choices=["auto", "bf16", "fp32"],
-        help="auto is bf16 on a GPU (default: auto)",
-    )
-    parser.add_argument(
-        "--batch-tokens",
-        type=count,
-        metavar="N",
-        help="source subwords per batch (default: as in training)",
-    )
+    text = "auto is bf16 on a GPU (default: auto)"
+    parser.add_argument("--precision", default="auto", choices=["auto", "bf16", "fp32"], help=text)
+    text = "source subwords per batch (default: as in training)"
+    parser.add_argument("--batch-tokens", type=count, metavar="N", help=text)
 
 
-def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of `wikisum summarize`."""
-    from wikisum.models.settings.decoding import DecodingSettings
-    from wikisum.models.settings.run import SourceSettings
+def _add_source_flags(
+    parser: argparse.ArgumentParser, texts: Mapping[str, str] | None = None
+) -> None:
+    source = parser.add_argument_group("source (default: as in training)")
+    add_settings(source, SourceSettings, texts=texts, show_defaults=False)
 
+
+def _add_summarize_flags(parser: argparse.ArgumentParser) -> None:
     _add_run_flags(
         parser,
         "best, last, average (of the best ones kept), the number of a step, or each: one file for "
@@ -308,15 +268,8 @@ def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--split", choices=SPLITS, help="summarize this split of the dataset")
-    what.add_argument(
-        "--text",
-        nargs="+",
-        metavar="FILE",
-        help="summarize these text, HTML or PDF files or URLs; - is standard input",
-    )
-    parser.add_argument(
-        "--data", metavar="DIR", help="folder of the dataset (default: the one trained on)"
-    )
+    text = "summarize these text, HTML or PDF files or URLs; - is standard input"
+    what.add_argument("--text", nargs="+", metavar="FILE", help=text)
     parser.add_argument("--title", metavar="TEXT", help="topic of the summary, for --text")
     parser.add_argument(
         "--headings",
@@ -324,18 +277,32 @@ def add_summarize_flags(parser: argparse.ArgumentParser) -> None:
         help="headings of the sections to write, separated by semicolons, or a file with one per "
         "line, or own: those of each article of --split (default: the model chooses them)",
     )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="file to write, .jsonl or .parquet (default: SPLIT.jsonl; none for --text)",
-    )
-    _add_compute_flags(parser)
-    source = parser.add_argument_group("source (default: as in training)")
+    text = "file to write, .jsonl or .parquet (default: SPLIT.jsonl; none for --text)"
+    add_path(parser, "--out", text)
     texts = {
         "lead_tokens": "maximum subwords per lead, for perplexity",
         "article_tokens": "maximum subwords per article, for perplexity",
     }
-    add_settings(source, SourceSettings, texts=texts, show_defaults=False)
+    _add_source_flags(parser, texts)
     decoding = parser.add_argument_group("decoding (default: those of the run's preset)")
     add_settings(decoding, DecodingSettings, show_defaults=False)
+
+
+COMMANDS = {
+    "summarize": Command(
+        summarize,
+        [_add_summarize_flags],
+        [
+            "wikisum summarize --run runs/ht --split test --out test.jsonl",
+            "wikisum summarize --run runs/ht --title 'Sea otter' --text otter.html notes.txt",
+        ],
+    ),
+    "score": Command(
+        score,
+        [_add_score_flags],
+        [
+            "wikisum score --run runs/ht --split test --out scores.jsonl",
+            "wikisum score --run runs/ht --split test --texts summaries.jsonl",
+        ],
+    ),
+}

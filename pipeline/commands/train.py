@@ -11,37 +11,54 @@ import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from wikisum.pipeline.commands.command import DONE, INTERRUPTED
-from wikisum.pipeline.commands.flags import add_settings, given, settings_of
-from wikisum.pipeline.commands.ranker import add_device_flag
+from wikisum.models.bench import BenchSettings, Cost, costs, machine_of, table
+from wikisum.models.data.batches import SplitReader
+from wikisum.models.decoding.samples import SummarySampler, markdown, repetition_warning
+from wikisum.models.decoding.validation import RougeScorer
+from wikisum.models.network.spec import SummaryModel, keep_settings, no_pretrained
+from wikisum.models.pretrained.spec import build
+from wikisum.models.settings.run import (
+    RunSettings,
+    SourceSettings,
+    TrainSettings,
+    changed,
+    with_target_length,
+)
+from wikisum.models.table import MODELS, preset, presets, spec_named, spec_of, specs
+from wikisum.models.training.checkpoints import Weights, best_of, choose, prepare_run
+from wikisum.models.training.train import Sampler, Trainer
+from wikisum.models.training.vocabulary import prepare_vocabulary
+from wikisum.models.vocabulary.run_vocabulary import Vocabulary
+from wikisum.pipeline.commands.command import DONE, INTERRUPTED, Command
+from wikisum.pipeline.commands.flags import (
+    add_device_flag,
+    add_path,
+    add_settings,
+    given,
+    settings_of,
+)
 from wikisum.pipeline.errors import JobFailed
+from wikisum.ranker.data.shards import find_vocab, row_groups, split_shards
+from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings
-
-if TYPE_CHECKING:
-    from wikisum.models.data.batches import SplitReader
-    from wikisum.models.network.spec import SummaryModel
-    from wikisum.models.settings.run import RunSettings
-    from wikisum.models.training.checkpoints import Weights
-    from wikisum.models.training.train import Sampler
-    from wikisum.models.vocabulary.run_vocabulary import Vocabulary
-    from wikisum.ranker.training.distributed import ProcessGroup
-    from wikisum.ranker.training.loop import Stopping, TrainingLoop
+from wikisum.ranker.learned.train import train
+from wikisum.ranker.runs.checkpoints import check_vocab, device_of, has_checkpoint
+from wikisum.ranker.training.distributed import ProcessGroup, join_processes, leave_processes
+from wikisum.ranker.training.failures import TrainingFailed
+from wikisum.ranker.training.lengths import cached_lengths
+from wikisum.ranker.training.loop import Stopping, TrainingLoop
 
 _SAME_SIGNAL_SECONDS = 2.0  # a launcher passes on the Ctrl-C that its terminal sent to all
 
 
 @contextlib.contextmanager
-def _training_processes(device: str) -> "Iterator[ProcessGroup]":
+def _training_processes(device: str) -> Iterator[ProcessGroup]:
     """Join the processes that `torchrun` started, if any, and leave them at the end.
 
     Raises JobFailed where training cannot continue.
     """
-    from wikisum.ranker.runs.checkpoints import device_of
-    from wikisum.ranker.training.distributed import join_processes, leave_processes
-    from wikisum.ranker.training.failures import TrainingFailed
-
     processes = join_processes(device_of(device))
     try:
         yield processes
@@ -52,10 +69,8 @@ def _training_processes(device: str) -> "Iterator[ProcessGroup]":
 
 
 @contextlib.contextmanager
-def _saving_on_signals(is_main: bool) -> "Iterator[Stopping]":
+def _saving_on_signals(is_main: bool) -> Iterator[Stopping]:
     """SIGTERM and the first Ctrl-C ask for a checkpoint; a second Ctrl-C ends at once."""
-    from wikisum.ranker.training.loop import Stopping
-
     stopping = Stopping()
 
     def ask(number: int, _: Any) -> None:
@@ -75,7 +90,7 @@ def _saving_on_signals(is_main: bool) -> "Iterator[Stopping]":
             signal.signal(number, handler)
 
 
-def _exit_code(trainer: "TrainingLoop[Any]") -> int:
+def _exit_code(trainer: TrainingLoop[Any]) -> int:
     """Return the exit code of a run that has ended; say how to resume one that was stopped."""
     if trainer.is_finished:
         return DONE
@@ -93,8 +108,6 @@ def train_ranker(args: argparse.Namespace) -> int:
     data and machine give the same model. Ctrl-C and SIGTERM save a checkpoint first. To use several
     GPUs: torchrun --standalone --nproc-per-node N -m wikisum train ranker ...
     """
-    from wikisum.ranker.learned.train import train
-
     model, fit = PRESETS[args.preset]
     model, fit = settings_of(args, model), settings_of(args, fit)
     with (
@@ -112,15 +125,6 @@ def train_summarizer(args: argparse.Namespace) -> int:
     SIGTERM save a checkpoint first. To use several GPUs:
     torchrun --standalone --nproc-per-node N -m wikisum train summarizer ...
     """
-    from wikisum.models.data.batches import SplitReader
-    from wikisum.models.decoding.validation import RougeScorer
-    from wikisum.models.training.checkpoints import prepare_run
-    from wikisum.models.training.train import Trainer
-    from wikisum.models.training.vocabulary import prepare_vocabulary
-    from wikisum.ranker.data.shards import find_vocab, split_shards
-    from wikisum.ranker.data.vocab import load_model
-    from wikisum.ranker.runs.checkpoints import check_vocab
-
     train = split_shards(args.data, "train")
     vocab = find_vocab(args.data)
     check_vocab(args.out, vocab, args.data)
@@ -163,13 +167,11 @@ def train_summarizer(args: argparse.Namespace) -> int:
     return _exit_code(trainer)
 
 
-def _sampler(validation: "SplitReader", settings: "RunSettings") -> "Sampler":
+def _sampler(validation: SplitReader, settings: RunSettings) -> Sampler:
     """Return what writes sample summaries after a validation, and warns if all are the same."""
-    from wikisum.models.decoding.samples import SummarySampler, markdown, repetition_warning
-
     write = SummarySampler(validation, settings)
 
-    def sampled(model: "SummaryModel", device: Any) -> str:
+    def sampled(model: SummaryModel, device: Any) -> str:
         samples = write(model, device)
         sys.stderr.write(repetition_warning(samples))
         return markdown(samples)
@@ -178,16 +180,10 @@ def _sampler(validation: "SplitReader", settings: "RunSettings") -> "Sampler":
 
 
 def _fitted(
-    args: argparse.Namespace, settings: "RunSettings", vocabulary: "Vocabulary",
-    processes: "ProcessGroup",
-) -> "RunSettings":  # fmt: skip
+    args: argparse.Namespace, settings: RunSettings, vocabulary: Vocabulary,
+    processes: ProcessGroup,
+) -> RunSettings:  # fmt: skip
     """Return the settings with the size of the vocabulary, and with what the model measures."""
-    from wikisum.models.data.batches import SplitReader
-    from wikisum.models.network.spec import keep_settings
-    from wikisum.models.table import spec_of
-    from wikisum.ranker.data.shards import split_shards
-    from wikisum.ranker.training.lengths import cached_lengths
-
     model = dataclasses.replace(settings.model, vocab_size=vocabulary.size)
     spec = spec_of(model)
     if spec.measure is not keep_settings:
@@ -198,13 +194,8 @@ def _fitted(
     return dataclasses.replace(settings, model=model)
 
 
-def _validation(
-    data: str, settings: "RunSettings", vocabulary: "Vocabulary"
-) -> "SplitReader | None":
+def _validation(data: str, settings: RunSettings, vocabulary: Vocabulary) -> SplitReader | None:
     """The examples to validate on; None for a dataset that has none."""
-    from wikisum.models.data.batches import SplitReader
-    from wikisum.ranker.data.shards import row_groups, split_shards
-
     with contextlib.suppress(FileNotFoundError):
         shards = split_shards(data, "validation")
         if row_groups(shards):
@@ -212,35 +203,20 @@ def _validation(
     return None
 
 
-def _initial_weights(args: argparse.Namespace, settings: "RunSettings") -> "Weights | None":
+def _initial_weights(args: argparse.Namespace, settings: RunSettings) -> Weights | None:
     """Return the best weights of --init-from (the last ones if it was never validated).
 
     Without it, a pretrained model has those of its folder; a run that is resumed needs none.
     """
-    from wikisum.models.network.spec import no_pretrained
-    from wikisum.models.table import spec_of
-    from wikisum.models.training.checkpoints import best_of, choose
-    from wikisum.ranker.runs.checkpoints import has_checkpoint
-
     if args.init_from is None:
         if spec_of(settings.model).pretrained is no_pretrained or has_checkpoint(args.out):
             return None
-        from wikisum.models.pretrained.spec import build
-
         return build(settings.model, has_weights=True).state_dict()
     return choose(args.init_from, "best" if best_of(args.init_from) else "last").weights
 
 
-def _run_settings(args: argparse.Namespace, vocab_size: int) -> "RunSettings":
+def _run_settings(args: argparse.Namespace, vocab_size: int) -> RunSettings:
     """Preset, then --config, then flags. Raises ValueError for a wrong setting."""
-    from wikisum.models.settings.run import (
-        SourceSettings,
-        TrainSettings,
-        changed,
-        with_target_length,
-    )
-    from wikisum.models.table import preset, spec_named, spec_of, specs
-
     name = args.preset
     settings = spec_named(args.model or "ht").start() if name is None else preset(name)
     model = spec_of(settings.model)
@@ -281,52 +257,29 @@ def _config(path: Path, model: str) -> dict[str, Any]:
     return {**found, "decoding": decoding} if decoding else found
 
 
-def add_train_ranker_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of `wikisum train ranker`."""
-    parser.add_argument(
-        "--data",
-        required=True,
-        metavar="DIR",
-        help="folder of the dataset, or its folder examples; local, gs:// or s3://",
-    )
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder of the run")
-    parser.add_argument(
-        "--preset",
-        default="paper",
-        choices=list(PRESETS),
-        help="where settings start from: two LSTMs of 256 (paper) or of 64 (tiny) (default: paper)",
-    )
+def _add_ranker_flags(parser: argparse.ArgumentParser) -> None:
+    _add_run_flags(parser)
+    text = "where settings start from: two LSTMs of 256 (paper) or of 64 (tiny) (default: paper)"
+    parser.add_argument("--preset", default="paper", choices=list(PRESETS), help=text)
+    add_settings(parser.add_argument_group("model"), RankerSettings)
+    add_settings(parser.add_argument_group("training"), FitSettings)
+
+
+def _add_run_flags(parser: argparse.ArgumentParser) -> None:
+    text = "folder of the dataset, or its folder examples; local, gs:// or s3://"
+    parser.add_argument("--data", required=True, metavar="DIR", help=text)
+    add_path(parser, "--out", "folder of the run", "DIR", required=True)
     add_device_flag(parser)
-    model, training = (parser.add_argument_group(name) for name in ("model", "training"))
-    add_settings(model, RankerSettings)
-    add_settings(training, FitSettings)
 
 
-def add_train_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of `wikisum train summarizer`."""
-    from wikisum.models.settings.run import SourceSettings, TrainSettings
-    from wikisum.models.table import MODELS, presets
-
-    parser.add_argument(
-        "--data", required=True, metavar="DIR", help="folder of the dataset, local or remote"
-    )
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder of the run")
+def _add_summarizer_flags(parser: argparse.ArgumentParser) -> None:
+    _add_run_flags(parser)
     parser.add_argument("--model", choices=list(MODELS), help="kind of model (default: ht)")
-    parser.add_argument(
-        "--preset",
-        choices=list(presets()),
-        help="where settings start from (default: the first preset of the model)",
-    )
-    parser.add_argument(
-        "--config",
-        type=Path,
-        metavar="FILE",
-        help="settings in TOML or JSON, for example the settings.json of another run",
-    )
-    parser.add_argument(
-        "--init-from", type=Path, metavar="RUN", help="start from the best weights of another run"
-    )
-    add_device_flag(parser)
+    text = "where settings start from (default: the first preset of the model)"
+    parser.add_argument("--preset", choices=list(presets()), help=text)
+    text = "settings in TOML or JSON, for example the settings.json of another run"
+    add_path(parser, "--config", text)
+    add_path(parser, "--init-from", "start from the best weights of another run", "RUN")
     # their defaults depend on the preset
     _add_model_flags(parser.add_argument_group("model"))
     source, training = map(parser.add_argument_group, ("source", "training"))
@@ -336,8 +289,6 @@ def add_train_flags(parser: argparse.ArgumentParser) -> None:
 
 def _add_model_flags(group: Any) -> None:
     """Add a flag for each setting of any model; its help names the models, if not all have it."""
-    from wikisum.models.table import specs
-
     owners: dict[str, list[str]] = {}
     for spec in specs():
         for field in dataclasses.fields(spec.settings):
@@ -360,9 +311,6 @@ def bench(args: argparse.Namespace) -> int:
     The batch size is doubled until memory runs out or --max-examples is reached. Prints a table,
     then the same as one line of JSON.
     """
-    from wikisum.models.bench import BenchSettings, Cost, costs, machine_of, table
-    from wikisum.ranker.runs.checkpoints import device_of
-
     device = device_of(args.device)
     settings = settings_of(args, BenchSettings())
     rows: list[Cost] = []
@@ -375,9 +323,22 @@ def bench(args: argparse.Namespace) -> int:
     return DONE
 
 
-def add_bench_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of `wikisum bench`."""
-    from wikisum.models.bench import BenchSettings
-
+def _add_bench_flags(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, BenchSettings)
     add_device_flag(parser)
+
+
+COMMANDS = {
+    "train ranker": Command(
+        train_ranker, [_add_ranker_flags], ["wikisum train ranker --data data --out runs/ranker"]
+    ),
+    "train summarizer": Command(
+        train_summarizer,
+        [_add_summarizer_flags],
+        [
+            "wikisum train summarizer --preset tiny --data data --out runs/tiny",
+            "wikisum train summarizer --preset ht-paper --data data --out runs/ht",
+        ],
+    ),
+    "bench": Command(bench, [_add_bench_flags]),
+}

@@ -16,7 +16,7 @@ from wikisum.pipeline import stages
 from wikisum.pipeline.build import build
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.commands.command import Parser
-from wikisum.pipeline.commands.job import add_job_flags
+from wikisum.pipeline.commands.flags import add_job_flags
 from wikisum.pipeline.commands.settings import (
     add_article_flags,
     add_build_settings,

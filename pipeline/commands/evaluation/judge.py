@@ -4,13 +4,20 @@ import argparse
 import dataclasses
 import socket
 from pathlib import Path
-from typing import Any
 
-from wikisum.pipeline.commands.command import DONE, Commands
-from wikisum.pipeline.commands.flags import count
+from wikisum.models.evaluation.systems import file_systems
+from wikisum.models.judging import preparation
+from wikisum.models.judging.protocols import PROTOCOLS
+from wikisum.models.judging.questions import read_questions
+from wikisum.models.judging.report.files import write_report
+from wikisum.models.judging.report.results import results_of
+from wikisum.models.judging.report.tables import text_table
+from wikisum.models.judging.rubric import read_rubric
+from wikisum.models.judging.study import StudySettings, links, open_study, summary
+from wikisum.pipeline.commands.command import DONE, Command
+from wikisum.pipeline.commands.flags import add_settings, count, settings_of
 from wikisum.pipeline.errors import JobFailed
 
-PROTOCOLS = ("duc", "pht", "preference", "best-worst", "questions")
 HOST, PORT = "127.0.0.1", 8000
 
 
@@ -20,35 +27,18 @@ def prepare(args: argparse.Namespace) -> int:
     Each file holds the summaries of one system, as `wikisum summarize` writes them. Prints one
     link per judge, which `wikisum judge serve` answers.
     """
-    from wikisum.models.decoding.summary_files import BadSummaries
-    from wikisum.models.evaluation.systems import file_systems
-    from wikisum.models.judging import preparation
-    from wikisum.models.judging import study as studies
-    from wikisum.models.judging.protocols import PROTOCOLS as KNOWN
-    from wikisum.models.judging.questions import read_questions
-    from wikisum.models.judging.rubric import read_rubric
-
-    protocol = KNOWN[args.protocol] if args.rubric is None else read_rubric(args.rubric)
-    protocol = dataclasses.replace(protocol, **_given(args, "shows_lead", "shows_sources"))
+    protocol = PROTOCOLS[args.protocol] if args.rubric is None else read_rubric(args.rubric)
+    shows = {name: getattr(args, name) for name in ("shows_lead", "shows_sources")}
+    shows = {name: value for name, value in shows.items() if value is not None}
+    protocol = dataclasses.replace(protocol, **shows)
     questions = None if args.questions is None else read_questions(args.questions)
-    settings = studies.StudySettings(
-        **_given(args, *(field.name for field in dataclasses.fields(studies.StudySettings)))
-    )
-    try:
-        study = preparation.prepare(
-            args.out, protocol, file_systems(args.summaries), settings, questions
-        )
-    except BadSummaries as error:
-        raise JobFailed(str(error)) from error
-    print("\n".join(studies.summary(study)))
-    print("\n".join(studies.links(study, args.url)))
+    settings = settings_of(args, StudySettings())
+    systems = file_systems(args.summaries)
+    study = preparation.prepare(args.out, protocol, systems, settings, questions)
+    print("\n".join(summary(study)))
+    print("\n".join(links(study, args.url)))
     print(f"next: wikisum judge serve {args.out}")
     return DONE
-
-
-def _given(args: argparse.Namespace, *fields: str) -> dict[str, Any]:
-    values = {name: getattr(args, name, None) for name in fields}
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def _add_prepare_flags(parser: argparse.ArgumentParser) -> None:
@@ -56,29 +46,16 @@ def _add_prepare_flags(parser: argparse.ArgumentParser) -> None:
     add("summaries", nargs="+", type=Path, metavar="FILE",
         help="summaries of one system each, JSON Lines or Parquet")  # fmt: skip
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--protocol", choices=PROTOCOLS, help="what judges are asked")
+    what.add_argument("--protocol", choices=list(PROTOCOLS), help="what judges are asked")
     what.add_argument("--rubric", type=Path, metavar="FILE", help="TOML file with scales")
     add("--out", type=Path, required=True, metavar="DIR", help="new folder of the study")
     add("--questions", type=Path, metavar="FILE",
         help="questions with gold answers, as JSON Lines or TOML")  # fmt: skip
-    add("--examples", type=count, metavar="N",
-        help="examples to sample (default: those of the paper, 20 or 25)")  # fmt: skip
-    add("--judges", type=count, metavar="N", help="number of judges (default: 3)")
-    add("--judges-per-item", type=count, metavar="N",
-        help="judges who see the same summaries (default: those of the paper, 3 or 5, or as many "
-        "as there are)")  # fmt: skip
-    add("--systems-per-screen", type=count, metavar="N",
-        help="summaries shown at once in best-worst (default: 3)")  # fmt: skip
-    add("--markers", type=count, metavar="N",
-        help="persons who mark the answers to questions (default: 1)")  # fmt: skip
-    add("--gold", dest="with_gold", action="store_true", help="judge the gold lead as a system too")
-    add("--ties", action="store_true", help="allow the answer 'no preference' in preference")
-    add("--comments", action="store_true", help="add a field for a comment to each screen")
+    add_settings(parser, StudySettings)
     add("--lead", dest="shows_lead", action=argparse.BooleanOptionalAction,
         help="show the gold lead as a reference (default: as the protocol has it)")  # fmt: skip
     add("--sources", dest="shows_sources", action=argparse.BooleanOptionalAction,
         help="offer the source paragraphs on demand (default: all but questions)")  # fmt: skip
-    add("--seed", type=int, metavar="N", help="seed of sampling and assignment (default: 0)")
     add("--url", default=f"http://{HOST}:{PORT}", metavar="URL",
         help="address that links begin with (default: http://127.0.0.1:8000)")  # fmt: skip
 
@@ -91,7 +68,6 @@ def serve(args: argparse.Namespace) -> int:
     """
     import uvicorn
 
-    from wikisum.models.judging.study import links, open_study
     from wikisum.models.judging.web.app import judging_app
 
     study = open_study(args.study)
@@ -135,11 +111,6 @@ def report(args: argparse.Namespace) -> int:
 
     A study can be reported while judges are at work. Screens that are not complete are left out.
     """
-    from wikisum.models.judging.report.files import write_report
-    from wikisum.models.judging.report.results import results_of
-    from wikisum.models.judging.report.tables import text_table
-    from wikisum.models.judging.study import open_study
-
     study = open_study(args.study)
     out = args.out or args.study / "report"
     if out.exists() and not out.is_dir():
@@ -160,17 +131,15 @@ def _add_report_flags(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, metavar="N", help="seed of the resampling (default: 0)")
 
 
-def add_commands(commands: Commands) -> None:
-    """Add `wikisum judge`."""
-    judge = commands.group("judge", "Let people judge summaries in the browser.")
-    judge.add(
-        "prepare",
+COMMANDS = {
+    "judge prepare": Command(
         prepare,
-        _add_prepare_flags,
-        examples=[
+        [_add_prepare_flags],
+        [
             "wikisum judge prepare ht.jsonl ft.jsonl --protocol duc --judges 3 --out study",
             "wikisum judge prepare ht.jsonl ft.jsonl --rubric rubric.toml --out study",
         ],
-    )
-    judge.add("serve", serve, _add_serve_flags, examples=["wikisum judge serve study --port 8000"])
-    judge.add("report", report, _add_report_flags, examples=["wikisum judge report study"])
+    ),
+    "judge serve": Command(serve, [_add_serve_flags], ["wikisum judge serve study --port 8000"]),
+    "judge report": Command(report, [_add_report_flags], ["wikisum judge report study"]),
+}

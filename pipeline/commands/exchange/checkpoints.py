@@ -1,10 +1,12 @@
 """`wikisum convert-checkpoint`: checkpoints of other projects as runs."""
 
 import argparse
-from pathlib import Path
 
-from wikisum.pipeline.commands.command import DONE
+from wikisum.models.convert.hiersumm import BadCheckpoint, convert
+from wikisum.pipeline.commands.command import DONE, Command
+from wikisum.pipeline.commands.flags import add_path
 from wikisum.pipeline.errors import JobFailed
+from wikisum.ranker.runs.checkpoints import has_checkpoint
 
 
 def convert_checkpoint(args: argparse.Namespace) -> int:
@@ -13,9 +15,6 @@ def convert_checkpoint(args: argparse.Namespace) -> int:
     FILE is a model_step_N.pt of a hierarchical model of hiersumm. It is read as data: nothing in it
     is executed. The vocabulary is written with its special subwords at the ids used here.
     """
-    from wikisum.models.convert.hiersumm import BadCheckpoint, convert
-    from wikisum.ranker.runs.checkpoints import has_checkpoint
-
     for flag, path in (("FILE", args.checkpoint), ("--vocab", args.vocab)):
         if not path.is_file():
             raise FileNotFoundError(f"{flag}: there is no file {path}")
@@ -35,16 +34,19 @@ def convert_checkpoint(args: argparse.Namespace) -> int:
     return DONE
 
 
-def add_convert_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of `wikisum convert-checkpoint`."""
-    parser.add_argument("checkpoint", type=Path, metavar="FILE", help="checkpoint, model_step_N.pt")
-    parser.add_argument(
-        "--vocab", required=True, type=Path, metavar="FILE",
-        help="SentencePiece model that it was trained with",
-    )  # fmt: skip
-    parser.add_argument(
-        "--out", required=True, type=Path, metavar="DIR", help="folder of the run to write"
+def _add_flags(parser: argparse.ArgumentParser) -> None:
+    add_path(parser, "checkpoint", "checkpoint, model_step_N.pt")
+    text = "SentencePiece model that it was trained with"
+    add_path(parser, "--vocab", text, required=True)
+    add_path(parser, "--out", "folder of the run to write", "DIR", required=True)
+    text = "dataset that `summarize --split` reads by default"
+    parser.add_argument("--data", metavar="DIR", help=text)
+
+
+COMMANDS = {
+    "convert-checkpoint": Command(
+        convert_checkpoint,
+        [_add_flags],
+        ["wikisum convert-checkpoint model_step_300000.pt --vocab spm9998_3.model --out runs/ht"],
     )
-    parser.add_argument(
-        "--data", metavar="DIR", help="dataset that `summarize --split` reads by default"
-    )
+}

@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from wikisum.pipeline.commands.command import DONE, Commands
-from wikisum.pipeline.commands.flags import count
-from wikisum.pipeline.commands.job import add_dataset, dataset_of
+from wikisum.models.export.export import FORMATS
+from wikisum.models.export.export import export as write
+from wikisum.pipeline.commands.command import DONE, Command
+from wikisum.pipeline.commands.flags import add_dataset, count, dataset_of
 
-FORMATS = ("hiersumm", "graphsum", "text", "primera", "jsonl", "hf")
 MODEL = "transformers"
 
 
@@ -19,14 +19,13 @@ def export(args: argparse.Namespace) -> int:
     """
     if args.to == MODEL:
         return _export_model(args)
-    from wikisum.models.export.export import export as write
-
     for note in write(dataset_of(args), args.to, Path(args.out), args.max_paragraphs):
         print(f"next: {note}")
     return DONE
 
 
 def _export_model(args: argparse.Namespace) -> int:
+    # datasets are exported without torch
     from wikisum.models.convert.pegasus import to_transformers
     from wikisum.models.training.checkpoints import best_of
 
@@ -51,6 +50,4 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_commands(commands: Commands) -> None:
-    """Add `wikisum export`."""
-    commands.add("export", export, _add_flags, examples=["wikisum export data --to hf --out hub"])
+COMMANDS = {"export": Command(export, [_add_flags], ["wikisum export data --to hf --out hub"])}

@@ -3,24 +3,33 @@
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
+from wikisum.pipeline import build as flow
 from wikisum.pipeline.commands import settings as flags
-from wikisum.pipeline.commands.command import DONE, Commands
+from wikisum.pipeline.commands.command import DONE, Command
 from wikisum.pipeline.commands.extras import check_build
-from wikisum.pipeline.commands.flags import add_paths, add_settings, settings_of
-from wikisum.pipeline.commands.job import add_job_flags, add_verify, check_out, open_job
+from wikisum.pipeline.commands.flags import (
+    add_job_flags,
+    add_paths,
+    add_settings,
+    add_verify,
+    settings_of,
+)
+from wikisum.pipeline.commands.job import check_out, open_job
+from wikisum.pipeline.corpora.corpus import CORPORA, table
+from wikisum.pipeline.corpora.read import check_files
 from wikisum.pipeline.corpora.settings import ColumnSettings, CorpusSettings
+from wikisum.pipeline.engine.verify import verify
 from wikisum.pipeline.examples.settings import (
     ANY_LANGUAGE,
     ExampleSettings,
     GraphSettings,
     VocabSettings,
 )
+from wikisum.pipeline.report import summary
 from wikisum.pipeline.setting import Settings
-
-if TYPE_CHECKING:
-    from wikisum.pipeline.corpora.corpus import Corpus
+from wikisum.pipeline.stages import stages
 
 # A corpus comes as its authors chose it: nothing is dropped as a copy, as a duplicate, for its
 # language, its size or its number, and its order is kept.
@@ -39,41 +48,13 @@ FOR_CORPORA = Settings(
     ),
     GraphSettings(entity_paragraphs=None),
 )
-ABOUT = "Import another corpus into the shards of a build."
-CORPORA = {
-    "cnndm": "Import CNN/DailyMail: chunks (.bin), stories, JSON Lines or Parquet.",
-    "wikihow": "Import WikiHow: wikihowAll.csv.",
-    "multinews": "Import Multi-News: .src and .tgt files, JSON Lines or Parquet.",
-    "wcep": "Import WCEP: JSON Lines of events.",
-    "multixscience": "Import Multi-XScience: JSON lists of papers.",
-    "examples": "Import examples that `wikisum export` wrote: JSON Lines or Parquet.",
-}
-TABLE = "Import a table: JSON Lines, JSON, CSV, TSV or Parquet with named columns."
 
 
 def import_corpus(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Import a corpus."""
-    from wikisum.pipeline.corpora.corpus import CORPORA, table
-
     name = args.import_command
     columns = settings_of(args, ColumnSettings()) if name == "table" else None
-    return _import(args, beam_flags, table(columns) if columns else CORPORA[name], columns)
-
-
-def _import(
-    args: argparse.Namespace,
-    beam_flags: list[str],
-    corpus: "Corpus",
-    columns: ColumnSettings | None,
-) -> int:
-    from dataclasses import replace
-
-    from wikisum.pipeline import build as flow
-    from wikisum.pipeline.corpora.read import check_files
-    from wikisum.pipeline.engine.verify import verify
-    from wikisum.pipeline.report import summary
-    from wikisum.pipeline.stages import stages
-
+    corpus = CORPORA[name] if columns is None else table(columns)
     base = replace(CorpusSettings(), units=corpus.unit)
     entries = settings_of(args, base)
     settings = flags.build_settings(
@@ -131,18 +112,17 @@ def _add_example_flags(parser: argparse.ArgumentParser) -> None:
     add_settings(group, GraphSettings)
 
 
-def add_commands(commands: Commands) -> None:
-    """Add `wikisum import`."""
-    group = commands.group("import", ABOUT)
-    shared = (
-        _add_input_flags,
-        _add_example_flags,
-        flags.settings_flags("subwords", VocabSettings),
-        add_job_flags,
-        add_verify,
+_FLAGS = [
+    _add_input_flags,
+    _add_example_flags,
+    flags.settings_flags("subwords", VocabSettings),
+    add_job_flags,
+    add_verify,
+]
+_TABLE = "wikisum import table data.jsonl --text article --summary abstract --out data"
+COMMANDS = {
+    f"import {name}": Command(
+        import_corpus, _FLAGS, [f"wikisum import {name} FILE... --out {name}"]
     )
-    for name, text in CORPORA.items():
-        example = f"wikisum import {name} FILE... --out {name}"
-        group.add_beam(name, import_corpus, *shared, examples=[example], text=text)
-    example = "wikisum import table data.jsonl --text article --summary abstract --out data"
-    group.add_beam("table", import_corpus, _add_columns, *shared, examples=[example], text=TABLE)
+    for name in CORPORA
+} | {"import table": Command(import_corpus, [_add_columns, *_FLAGS], [_TABLE])}

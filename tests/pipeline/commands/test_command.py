@@ -1,6 +1,6 @@
 import pytest
 
-from wikisum.pipeline.commands.command import BAD_CALL, Commands, Parser, first_line
+from wikisum.pipeline.commands.command import BAD_CALL, FAILED, Command, Commands, Parser
 
 
 def bake(args):
@@ -16,15 +16,21 @@ def with_flags(parser):
     parser.add_argument("--flour", required=True)
 
 
+COMMANDS = {
+    "bake": Command(bake, [with_flags], ["kitchen bake --flour rye"]),
+    "wash dishes": Command(bake),
+}
+
+
 @pytest.fixture
 def parser():
     found = Parser(prog="kitchen", description="Cooks.", epilog="The end.")
-    commands = Commands(found)
+    commands = Commands(found, "tests.pipeline.commands")
     commands.section("sweet")
-    commands.add("bake", bake, with_flags, examples=["kitchen bake --flour rye"])
+    commands.add("bake", "test_command", "Bake a cake.")
     commands.section("other")
     group = commands.group("wash", "Wash things.")
-    group.add("dishes", bake)
+    group.add("dishes", "test_command", "Wash the dishes.")
     return found
 
 
@@ -76,6 +82,11 @@ def test_a_command_runs(parser):
         args.run(args, ["--runner=X"])
 
 
-def test_first_line():
-    assert first_line("One.\n\nTwo.") == "One."
-    assert first_line(None) == ""
+def test_a_module_that_cannot_be_imported_is_named_when_its_command_is_called(capsys):
+    parser = Parser(prog="kitchen")
+    Commands(parser, "tests.pipeline.commands").add("grill", "no_such_grill", "Grill.")
+    assert "Grill." in parser.format_help()
+    with pytest.raises(SystemExit) as left:
+        parser.parse_args(["grill"])
+    assert left.value.code == FAILED
+    assert "kitchen grill: needs tests.pipeline.commands.no_such_grill" in capsys.readouterr().err

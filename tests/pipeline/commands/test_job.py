@@ -2,7 +2,8 @@ import argparse
 
 import pytest
 
-from wikisum.pipeline.commands.job import add_dataset, check_out, dataset_of, done_stage, open_job
+from wikisum.pipeline.commands.flags import add_dataset, dataset_of
+from wikisum.pipeline.commands.job import check_out, done_stage, open_job
 from wikisum.pipeline.engine.job import default_memory_bytes
 from wikisum.pipeline.engine.workspace import StageResult, Workspace
 from wikisum.pipeline.errors import JobFailed
@@ -30,7 +31,7 @@ def test_a_file_is_not_an_output_folder(tmp_path):
 def test_a_stage_without_the_one_before_creates_no_folder(tmp_path):
     out = tmp_path / "out"
     with pytest.raises(JobFailed, match=r"out has no finished articles: run `wikisum articles`"):
-        open_job(call(out), [], "articles")
+        open_job(call(out), [], "articles").__enter__()
     assert not out.exists()
 
 

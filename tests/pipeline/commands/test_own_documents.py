@@ -104,7 +104,7 @@ def test_a_web_page_that_cannot_be_read_is_named(monkeypatch):
         raise BadAnswer("no_connection", "http://a.example: no route", True)
 
     monkeypatch.setattr(own_documents.RangeClient, "fetch", refuse)
-    with pytest.raises(JobFailed, match=r"http://a\.example: no route"):
+    with pytest.raises(BadAnswer, match=r"http://a\.example: no route"):
         read_paragraphs(["http://a.example"])
 
 

@@ -17,7 +17,7 @@ def test_the_checkpoint_is_the_named_one_or_the_best(words, checkpoint, monkeypa
     def load_run(run, chosen, *_):
         raise JobFailed(f"loads {chosen}")
 
-    monkeypatch.setattr("wikisum.models.decoding.summarize.load_run", load_run)
+    monkeypatch.setattr("wikisum.pipeline.commands.summarize.load_run", load_run)
     assert main(["summarize", "--run", "run", "--split", "test", *words]) == 1
     assert f"loads {checkpoint}" in capsys.readouterr().err
 
