@@ -1,13 +1,18 @@
 """How well the clone rules part copies of an article from honest pages, on real text.
 
-    python benchmarks/clones.py DATA [--picture FILE.png]
+    python -m benchmarks.clones DATA [--picture FILE.png]
 
 DATA holds `enwiki-dev.xml.bz2`, `wikigen-dev.*`, `pages-dev.warc.gz` and search results. Copies are
 made from the articles' own text (whole, half, the lead and a section, one section amid another
 page), 2 to 10 % of the words dropped or replaced, sentences moved, set in the furniture of real
 pages. Honest are the pages that the articles cite or that a search gave for them, and pages and
-articles about something else, alone and ten in one. Half of the articles choose the setting; the
-figures are of the other half.
+articles about something else, alone and ten in one, and pages that have one paragraph of the
+article beside 20 paragraphs of other pages. A made page with one paragraph of the article, and no
+more, is a copy only if that is a quarter of the page or half of the article. Half of the articles
+choose the setting; the figures are of the other half.
+
+The cited pages that are copies were found by reading all of them that score over 0.3 or share 30
+runs of six words with their article (COPIES_READ).
 """
 
 import argparse
@@ -35,7 +40,13 @@ from wikisum.crawl.wikipedia.wikitext import Article, parse_article
 
 RULES = [(1, 1), (1, 50), (1, 150), (2, 1), (2, 10), (2, 30), (2, 100), (3, 1), (3, 30), (5, 30)]
 THRESHOLDS = np.round(np.arange(0.02, 1.0, 0.02), 2)
-COPY_KINDS = ("whole", "half", "lead and section", "section in a page")
+WEIGHTS = [(0.1, 0.5), (0.2, 0.5), (0.3, 0.5), (0.4, 0.5), (0.3, 0.3), (0.3, 0.8)]
+ONE_PARAGRAPH = "one paragraph in a page"
+COPIES_READ = (
+    "graphsearch.epfl.ch/concept/70269039",
+    "graphsearch.epfl.ch/concept/70496300",
+    "commoncrowbooks.com/pages/books/H34304",
+)
 
 
 class Case(NamedTuple):
@@ -88,6 +99,16 @@ def edited(text: str, rng: random.Random, words: list[str]) -> str:
     return ". ".join(sentences)
 
 
+def is_made_copy(parts: list[str], page: list[str], article: list[str]) -> tuple[bool, bool]:
+    """Whether a page with these parts of an article is a copy, and whether it has one paragraph."""
+    paragraphs = {p for text in parts for p in text.split("\n") if len(p.split()) >= 9}
+    words, page_words, article_words = (
+        sum(len(text.split()) for text in texts) for texts in (parts, page, article)
+    )
+    is_one = len(paragraphs) <= 1
+    return not is_one or words >= page_words / 4 or words >= article_words / 2, is_one
+
+
 def copies(
     number: int, article: Article, pages: list[list[str]], rng: random.Random, words: list[str]
 ) -> Iterator[Case]:
@@ -98,7 +119,7 @@ def copies(
     chosen = {
         "whole": texts,
         "half": texts[: max(1, len(texts) // 2)],
-        "lead and section": [texts[0], rng.choice(texts)],
+        "lead and section": [texts[0], rng.choice(texts[1:] or texts)],
         "section in a page": [rng.choice(long)],
     }
     for kind, parts in chosen.items():
@@ -106,7 +127,26 @@ def copies(
         body = [edited(p, rng, words) for t in parts for p in t.split("\n")]
         furniture = page if kind == "section in a page" else [p for p in page if len(p) < 80]
         cut = rng.randrange(len(furniture) + 1)
-        yield Case(number, True, kind, article.title, furniture[:cut] + body + furniture[cut:])
+        made = furniture[:cut] + body + furniture[cut:]
+        is_copy, is_one = is_made_copy(parts, made, texts)
+        name = f"{ONE_PARAGRAPH}, {'a copy' if is_copy else 'honest'}" if is_one else kind
+        yield Case(number, is_copy, name, article.title, made)
+
+
+def quotations(
+    number: int, article: Article, paragraphs: list[str], rng: random.Random
+) -> Iterator[Case]:
+    """Two pages with one paragraph of an article of at least four, beside 20 of other pages."""
+    texts = [article.lead, *(s.text for s in article.sections)]
+    own = [p for t in texts for p in t.split("\n")]
+    long = [p for p in own if len(p.split()) >= 30]
+    if sum(len(p.split()) >= 9 for p in own) < 4 or len(long) < 2:
+        return
+    for quoted in rng.sample(long, 2):
+        page = rng.sample(paragraphs, 20)
+        page.insert(rng.randrange(20), quoted)
+        if not is_made_copy([quoted], page, texts)[0]:
+            yield Case(number, False, "one paragraph beside 20", article.title, page)
 
 
 def honest(
@@ -119,7 +159,8 @@ def honest(
 ) -> Iterator[Case]:
     for url in wanted:
         if url in documents:
-            yield Case(number, False, "about it", url, documents[url])
+            is_copy = any(part in url for part in COPIES_READ)
+            yield Case(number, is_copy, "about it" + ", a copy" * is_copy, url, documents[url])
     urls = sorted(set(documents) - set(wanted))
     for url in rng.sample(urls, 5):
         yield Case(number, False, "about something else", url, documents[url])
@@ -148,7 +189,9 @@ def collect(data: Path) -> tuple[list[Article], list[Case]]:
             for url in row["urls"]:
                 with contextlib.suppress(BadUrl):
                     good.append(canonical_url(url))
-    articles, cases = [], []
+    articles: list[Article] = []
+    cases: list[Case] = []
+    long = [p for texts_ in texts.values() for p in texts_ if 12 <= len(p.split()) < 300]
     for group, documents in ((first, pages), (second, texts)):
         for article in group:
             number = len(articles)
@@ -157,17 +200,43 @@ def collect(data: Path) -> tuple[list[Article], list[Case]]:
             others = [a for a in group if a is not article]
             cases += copies(number, article, furniture, rng, words)
             cases += honest(number, article, wanted, documents, others, rng)
+            cases += quotations(number, article, long, rng)
     return articles, cases
 
 
-def scores(articles: list[Article], cases: list[Case], length: int, least: int) -> np.ndarray:
-    """The clone score of every case when runs of `length` words are counted."""
+def scores(
+    articles: list[Article],
+    cases: list[Case],
+    length: int,
+    least: int,
+    only: np.ndarray | None = None,
+) -> np.ndarray:
+    """The clone score of every case, or of those in `only`, when runs of `length` words count."""
     clones.SHINGLE_WORDS["measured"] = length
     clones.MIN_SECTION_SHINGLES["measured"] = least
     ready = [
         clones.article_shingles(a.lead, [s.text for s in a.sections], "measured") for a in articles
     ]
-    return np.array([clones.clone_score(map(terms, c.paragraphs), ready[c.article]) for c in cases])
+    chosen = range(len(cases)) if only is None else np.flatnonzero(only)
+    found = np.zeros(len(cases))
+    for i in chosen:
+        case = cases[i]
+        found[i] = clones.clone_score([terms(p) for p in case.paragraphs], ready[case.article])
+    return found
+
+
+def unweighted(articles: list[Article], cases: list[Case]) -> np.ndarray:
+    """The share of a section alone: no weight of quotations, no share of the page."""
+    saved = clones.FULL_PAGE_SHARE, clones.MIN_ARTICLE_SHARE
+    clones.FULL_PAGE_SHARE, clones.MIN_ARTICLE_SHARE = 1e-9, 2.0
+    try:
+        return scores(articles, cases, 2, 30)
+    finally:
+        clones.FULL_PAGE_SHARE, clones.MIN_ARTICLE_SHARE = saved
+
+
+def is_kind_copy(kind: str, cases: list[Case]) -> bool:
+    return next(c.is_copy for c in cases if c.kind == kind)
 
 
 def precision_recall(
@@ -207,11 +276,34 @@ def main() -> None:
         print(f"| {length} | {least} | {best:.2f} | {p:.4f} | {r:.4f} | {p5:.4f} | {r5:.4f} |")
     name = "calibrated"
     default = by_rule[clones.SHINGLE_WORDS[name], clones.MIN_SECTION_SHINGLES[name]]
-    print("\nshare dropped at 0.5, literal rule and default:")
-    for kind in sorted({c.kind for c in cases}):
+    print("\nshare dropped at 0.5 of the articles that chose the setting and of the others:")
+    columns = {
+        "literal": by_rule[1, 1],
+        "section share": unweighted(articles, cases),
+        "default": default,
+    }
+    print("| kind | documents | " + " | ".join(columns) + " |")
+    for kind in sorted({c.kind for c in cases}, key=lambda k: (not is_kind_copy(k, cases), k)):
         part = np.array([c.kind == kind for c in cases])
-        literal, ours = ((s[part] > 0.5).mean() for s in (by_rule[1, 1], default))
-        print(f"| {kind} | {part.sum()} | {literal:.3f} | {ours:.3f} |")
+        shares = (
+            " / ".join(
+                f"{(s[part & h] > 0.5).mean():.3f}" for h in (~held, held) if (part & h).any()
+            )
+            for s in columns.values()
+        )
+        print(f"| {kind} | {part.sum()} | " + " | ".join(shares) + " |")
+    print("\nof one paragraph: full weight from this share of the page, of the article on")
+    one = np.array([c.kind.startswith("one paragraph") for c in cases])
+    for of_page, of_article in WEIGHTS:
+        clones.FULL_PAGE_SHARE, clones.FULL_ARTICLE_SHARE = of_page, of_article
+        found = scores(articles, cases, 2, 30, only=one | is_copy)
+        shares = (
+            f"{(found[part & h] > 0.5).mean():.3f}"
+            for part in (is_copy, one & ~is_copy)
+            for h in (~held, held)
+        )
+        print(f"| {of_page} | {of_article} | " + " | ".join(shares) + " |")
+    clones.FULL_PAGE_SHARE, clones.FULL_ARTICLE_SHARE = 0.3, 0.5
     print("\nhonest pages with the highest scores:")
     for i in sorted(np.flatnonzero(~is_copy), key=lambda i: -default[i])[:12]:
         case = cases[i]
@@ -223,7 +315,7 @@ def main() -> None:
     ready = clones.article_shingles(articles[0].lead, [s.text for s in articles[0].sections])
     sample = [c.paragraphs for c in cases[:300]]
     for paragraphs in sample:
-        clones.clone_score(map(terms, paragraphs), ready)
+        clones.clone_score([terms(p) for p in paragraphs], ready)
     seconds = time.process_time() - start
     if args.picture:
         draw(args.picture, by_rule, is_copy, weight, held)

@@ -10,7 +10,7 @@ WORDS = st.lists(st.sampled_from("abcdefgh"), max_size=60).map(" ".join)
 
 
 def score(paragraphs, article):
-    return clone_score(map(terms, paragraphs), article)
+    return clone_score([terms(paragraph) for paragraph in paragraphs], article)
 
 
 def test_literal_rule_by_hand():
@@ -83,31 +83,77 @@ def test_terms_fold_case_and_width():
     assert terms("Don't STOP — Ｆｕｌｌ 42nd_x") == ["don", "t", "stop", "full", "42nd", "x"]
 
 
-def page_of(paragraph: str, others: int) -> list[str]:
-    """A page with that paragraph and other ones of forty words."""
-    return [paragraph, *(" ".join(f"p{n}w{i}" for i in range(40)) for n in range(others))]
+def text(name: str, words: int = 40) -> str:
+    """A paragraph of words that no other name has."""
+    return " ".join(f"{name}{i}" for i in range(words))
+
+
+def page_of(paragraphs: list[str], others: int) -> list[str]:
+    """A page with those paragraphs and other ones of forty words."""
+    return [*paragraphs, *(text(f"p{n}w") for n in range(others))]
+
+
+LONG_ARTICLE = article_shingles(
+    LEAD, [text("a") + "\n" + text("b"), *map(text, "cd"), text("long", 400)]
+)
 
 
 def test_a_page_that_quotes_one_paragraph_is_no_copy():
-    section = " ".join(f"s{i}" for i in range(40))
-    article = article_shingles(LEAD, [section])
-    assert score(page_of(section, 4), article) == 1.0
-    assert score(page_of(section, 39), article) == pytest.approx(1 / 40 / 0.06)
-    assert score(page_of(section, 99), article) == pytest.approx(1 / 100 / 0.06)
+    """The weight is the share of the page over 0.3, or that of the article over 0.5 if greater."""
+    article_share = 39 / (5 * 39 + 1 + 399)
+    for others, weight in ((2, 1.0), (3, 1 / 4 / 0.3), (6, 1 / 7 / 0.3), (99, article_share / 0.5)):
+        assert score(page_of([text("c")], others), LONG_ARTICLE) == pytest.approx(weight)
 
 
-def test_several_copied_paragraphs_make_a_copy_of_a_page_of_any_length():
-    words = [f"s{i}" for i in range(40)]
-    article = article_shingles(LEAD, [" ".join(words)])
-    first, second = " ".join(words[:20]), " ".join(words[20:])
-    assert score([first, *page_of(second, 99)], article) == pytest.approx(38 / 39)
+def test_the_only_paragraph_of_an_article_is_a_copy_in_a_page_of_any_length():
+    assert score(page_of([text("c")], 99), article_shingles(text("c"), [])) == 1.0
 
 
-def test_two_copied_sections_make_a_copy_of_a_page_of_any_length():
-    section = " ".join(f"s{i}" for i in range(40))
-    article = article_shingles(LEAD, [section])
-    assert score([LEAD, *page_of(section, 40)], article) == 1.0
+def test_a_paragraph_that_is_half_of_the_article_is_a_copy_in_a_page_of_any_length():
+    article = article_shingles(LEAD, [text("c", 80)])
+    assert score(page_of([text("c", 80)], 99), article) == 1.0
+
+
+def test_two_copied_paragraphs_make_a_copy_of_a_page_of_any_length():
+    page = page_of([text("a"), text("b")], 99)
+    assert score(page, LONG_ARTICLE) == pytest.approx(78 / 79)  # the pair between them is missing
+    assert score(page_of([LEAD, text("d")], 99), LONG_ARTICLE) == 1.0
+
+
+def test_a_page_split_into_pieces_still_quotes_one_paragraph():
+    words = text("c").split()
+    page = page_of([" ".join(words[:20]), " ".join(words[20:])], 99)
+    assert score(page, LONG_ARTICLE) == pytest.approx(38 / 39 * 38 / 595 / 0.5)
+
+
+def test_a_list_of_short_lines_counts_as_one_paragraph():
+    """A page that has the lead as well is a copy, though no line of the list is long."""
+    lines = [text(f"line{n}w", 4) for n in range(20)]
+    article = article_shingles(LEAD, ["\n".join(lines), text("long", 400)])
+    assert score(page_of(lines, 99), article) == 0.0
+    assert score(page_of([LEAD, *lines], 99), article) == 1.0
+
+
+def test_a_long_page_that_holds_pairs_by_chance_is_no_copy():
+    """Every pair of a section stands somewhere in the page, but never nine words in a row."""
+    words = text("c").split()
+    pieces = [" ".join(words[i : i + 4]) for i in range(0, 39, 3)]
+    assert score([*page_of([], 99), *pieces], LONG_ARTICLE) == 0.0
+
+
+def test_a_page_made_of_parts_of_sections_is_a_copy():
+    """It holds under half of each section, but most of its words are runs of the article."""
+    parts = [" ".join(p.split()[:19]) for p in (LEAD, text("a"), text("c"), text("d"))]
+    assert score(parts, LONG_ARTICLE) == 1.0
+    assert score([*parts, text("own", 76)], LONG_ARTICLE) == pytest.approx(0.5)
+    assert score(parts[:1], LONG_ARTICLE) == pytest.approx(18 / 39)  # less than a section has
+
+
+def test_a_paragraph_is_held_with_a_tenth_of_its_words_replaced():
+    words = text("c").split()
+    words[7] = words[30] = "other"
+    assert score(page_of([" ".join(words), text("d")], 99), LONG_ARTICLE) == 1.0
 
 
 def test_the_literal_rule_does_not_weigh_the_page():
-    assert score(page_of("a b c", 40), article_shingles("a b c", [], "literal")) == 1.0
+    assert score(page_of(["a b c"], 40), article_shingles("a b c", [], "literal")) == 1.0
