@@ -30,14 +30,14 @@ def best_within(
 
 def without_near_duplicates(
     order: Sequence[int], words: Sequence[Sequence[str]], threshold: float, size: int
-) -> tuple[list[int], int]:
-    """Return the first `size` of `order` that repeat no other one, and how many were left out.
+) -> tuple[list[int], list[int]]:
+    """Return the first `size` of `order` that repeat no other one, and those that were left out.
 
     A paragraph, given as terms, is left out if a better one has more than the share `threshold` of
     its pairs of neighboring words. The rest of `order` is not looked at.
     """
     kept: list[int] = []
-    left_out = 0
+    left_out: list[int] = []
     holders: dict[tuple[str, str], list[int]] = {}
     for index in order:
         if len(kept) == size:
@@ -45,7 +45,7 @@ def without_near_duplicates(
         pairs = set(pairwise(words[index]))
         shared = Counter(other for pair in pairs for other in holders.get(pair, ()))
         if pairs and max(shared.values(), default=0) > threshold * len(pairs):
-            left_out += 1
+            left_out.append(index)
             continue
         for pair in pairs:
             holders.setdefault(pair, []).append(len(kept))

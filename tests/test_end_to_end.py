@@ -68,7 +68,8 @@ def test_every_reason_is_exercised(built):
     expected = {
         ("article", "disambiguation"), ("article", "no_lead"), ("article", "no_documents"),
         ("reference", "not_http"), ("reference", "not_in_crawl"), ("reference", "clone"),
-        ("reference", "short_document"), ("reference", "wikipedia_itself"),
+        ("reference", "other_language"), ("reference", "short_document"),
+        ("reference", "wikipedia_itself"), ("record", "other_language"),
         ("reference", "http_status_404"), ("reference", "http_status_301"),
         ("reference", "not_html"), ("reference", "truncated_record"),
         ("reference", "bad_encoding"), ("reference", "no_text"),

@@ -85,10 +85,13 @@ def make_example(
     reason = _article_reason(documents, settings)
     if reason is None:
         example, repeated = _ranked(article, documents, paragraphs, settings)
+        for paragraph in repeated:
+            document = documents[paragraph.document]
+            dropped.append(_dropped_paragraph(article.id, document, NEAR_DUPLICATE, paragraph.text))
         sizes = _sizes(article, documents, paragraphs)
         counts["paragraphs_out"] = len(example.paragraphs)
-        counts[f"paragraphs_{NEAR_DUPLICATE}"] = repeated
-        counts["paragraphs_cut"] = len(paragraphs) - len(example.paragraphs) - repeated
+        counts[f"paragraphs_{NEAR_DUPLICATE}"] = len(repeated)
+        counts["paragraphs_cut"] = len(paragraphs) - len(example.paragraphs) - len(repeated)
         counts["documents_out"] = len(documents)
         counts["examples_out"] = 1
     else:
@@ -167,9 +170,7 @@ class _Pool:
         if not self._recurring or text_key(text) not in self._recurring:
             return False
         self.counts["paragraphs_recurring_line"] += 1
-        detail = text[:MAX_DETAIL_CHARS]
-        row = _dropped_reference(self._article, document, "recurring_line", detail)
-        self.dropped.append(row._replace(kind="paragraph"))
+        self.dropped.append(_dropped_paragraph(self._article, document, "recurring_line", text))
         return True
 
     def _kept(self, lines: list[tuple[int, tuple[str, tuple[str, ...]]]]) -> Iterator[_Pooled]:
@@ -237,10 +238,10 @@ def _ranked(
     documents: list[SourceDocument],
     pool: list[_Pooled],
     settings: ExampleSettings,
-) -> tuple[Example, int]:
+) -> tuple[Example, list[_Pooled]]:
     """The example with its best paragraphs: by score, then document order, then position.
 
-    The number is that of paragraphs left out because a better one says the same.
+    The list has the paragraphs that are left out because a better one says the same.
 
     In the given order the scores are 0, -1, -2 and so on, as those of the ranker `identity`.
     """
@@ -278,7 +279,7 @@ def _ranked(
             for i, label in zip(best, labels, strict=True)
         ],
     )
-    return example, repeated
+    return example, [pool[i] for i in repeated]
 
 
 def _sizes(article: Article, documents: list[SourceDocument], pool: list[_Pooled]) -> Sizes:
@@ -314,3 +315,10 @@ def _dropped_reference(
         offset=document.offset,
         detail=detail,
     )
+
+
+def _dropped_paragraph(
+    article: str, document: Document | SourceDocument, reason: str, text: str
+) -> Dropped:
+    row = _dropped_reference(article, document, reason, text[:MAX_DETAIL_CHARS])
+    return row._replace(kind="paragraph")

@@ -63,6 +63,8 @@ JOIN = Stage(
     ),
     reasons={
         "clone": "The page is a copy of the article, or the paragraph holds the article's lead.",
+        "near_duplicate": "A better paragraph of the example has most of its pairs of words "
+        "(--near-duplicate-threshold).",
         "no_citation": "None of the article's cited pages was found (--require-citation).",
         "no_documents": "None of the article's wanted pages became a document.",
         "no_paragraphs": "No paragraph of the page or of the article was kept.",

@@ -32,7 +32,8 @@ def make_document(
         return drop_record(item.url, error.reason, stage, file, item.offset, str(error))
     kept = []
     pieces = _pieces(page.paragraphs, settings)
-    for paragraph, reason in zip(pieces, _drop_reasons(pieces, settings), strict=True):
+    reasons = _drop_reasons(pieces, settings)
+    for paragraph, reason in zip(pieces, reasons, strict=True):
         counts[f"paragraphs_{reason or 'kept'}"] += 1
         if reason is None:
             kept.append(paragraph)
@@ -41,7 +42,9 @@ def make_document(
         return drop_record(item.url, "blocked_page", stage, file, item.offset, detail)
     if not kept:
         detail = f"none of {len(page.paragraphs)} paragraphs was kept"
-        return drop_record(item.url, "no_text", stage, file, item.offset, detail)
+        # The language is tested last, so what fails that test is the prose of the page.
+        reason = "other_language" if "other_language" in reasons else "no_text"
+        return drop_record(item.url, reason, stage, file, item.offset, detail)
     return Document(
         url=canonical_url(item.url),
         source_url=item.url,

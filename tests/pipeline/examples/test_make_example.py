@@ -288,6 +288,9 @@ def test_a_paragraph_that_a_better_one_repeats_is_left_out():
     found = WantedDocument("citation", 0, document("http://a.example/", NOON, nearly, SHEEP))
     made = make(found)
     assert [p.text for p in made.example.paragraphs] == [NOON, SHEEP]
+    assert [(r.kind, r.reason, r.url, r.detail) for r in made.dropped] == [
+        ("paragraph", "near_duplicate", "http://a.example/", nearly)
+    ]
     assert made.counts["paragraphs_near_duplicate"] == 1
     assert made.counts["paragraphs_cut"] == 0
     assert len(make(found, near_duplicate_threshold=1.0).example.paragraphs) == 3

@@ -49,8 +49,13 @@ def test_long_paragraphs_are_split_but_not_under_the_rule_of_the_original():
 def test_the_language_decides_which_paragraphs_stay():
     assert isinstance(made(LEAD, language="en"), Document)
     counts: Counter[str] = Counter()
-    assert made(LEAD, counts, language="ru").reason == "no_text"
+    assert made(LEAD, counts, language="ru").reason == "other_language"
     assert counts == {"paragraphs_other_language": 1}
+    assert made(f"Menu\n{LEAD}", language="ru").reason == "other_language"
+    assert made("Menu\nNothing else", language="ru").reason == "no_text"
+    assert made(f"{LEAD}\nЭто короткая строка на русском языке.", language="en").paragraphs == [
+        LEAD
+    ]
 
 
 def test_a_rejected_record_keeps_its_reason():
