@@ -1,8 +1,7 @@
 import json
 
-from apache_beam.testing import test_pipeline
-
 from tests.builders import document, stage_writer
+from tests.flows import run_local
 from wikisum.pipeline.engine.shards import open_shard, read_rows
 from wikisum.pipeline.engine.workspace import Parts
 from wikisum.pipeline.records import DOCUMENT, WANTED, WantedUrl
@@ -33,8 +32,7 @@ def count(tmp_path, part_count: int) -> tuple[str, ...]:
         minimum=3,
     )
     parts = Parts(out, f"{out}/parts")
-    with test_pipeline.TestPipeline() as pipeline:
-        construct(pipeline, list(range(part_count)), parts)
+    run_local(construct.flow(part_count), parts, tmp_path / f"{part_count} ranges")
     found = [f for r in parts.load(part_count).values() for f in r.files]
     return tuple(f"{out}/{file.path}" for file in sorted(found))
 
