@@ -11,24 +11,30 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from zlib import crc32
 
 import apache_beam as beam
 
+from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine.packed import unpack
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import read_rows
-from wikisum.pipeline.engine.transforms import (
-    GroupPacked,
-    ReadFiles,
-    RowType,
-    SplitByName,
-    WriteParts,
+from wikisum.pipeline.engine.transforms import RowType
+from wikisum.pipeline.engine.workspace import PartResult
+from wikisum.pipeline.joins.cluster import JoinRanges
+from wikisum.pipeline.joins.flow import (
+    Flow,
+    Groups,
+    Named,
+    Placed,
+    Source,
+    Step,
+    Target,
+    range_of,
 )
-from wikisum.pipeline.engine.workspace import PartResult, Parts
 from wikisum.pipeline.locate.best_capture import (
-    STAGE,
     LookupResult,
     best_captures,
     fetch_order,
@@ -37,7 +43,6 @@ from wikisum.pipeline.locate.look_up import read_results
 from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.records import Capture, Dropped, column_order
 
-URLS_PER_BUCKET = 2048
 WINDOW_BYTES = 16 << 20
 
 
@@ -56,39 +61,53 @@ class ChooseCaptures(beam.PTransform):
         self._settings, self._bucket_count = settings, bucket_count
 
     def expand(self, records: Any) -> Any:
-        return (
-            {
-                "urls": records["urls"] | "Buckets of URLs" >> beam.WithKeys(self._bucket),
-                "results": records["results"]
-                | "Buckets of results" >> beam.WithKeys(lambda result: self._bucket(result.url)),
-            }
-            | GroupPacked()
-            | "Choose" >> beam.FlatMap(self._choose)
-            | SplitByName("captures", "dropped")
-        )
-
-    def _bucket(self, url: str) -> int:
-        return crc32(url.encode()) % self._bucket_count
-
-    def _choose(self, element: tuple[int, dict[str, list[bytes]]]) -> Iterator[tuple[str, Any]]:
-        _, groups = element
-        by_url: dict[str, list[LookupResult]] = {unpack(data, str): [] for data in groups["urls"]}
-        for data in groups["results"]:
-            result = unpack(data, LookupResult)
-            by_url.setdefault(result.url, []).append(result)
-        for url, results in by_url.items():
-            chosen = best_captures(url, results, self._settings)
-            yield ("dropped" if isinstance(chosen, Dropped) else "captures"), chosen
+        return records | JoinRanges(choose_step(self._settings, self._bucket_count))
 
 
-def read_urls(path: str) -> Iterator[str]:
-    """Yield the URLs of a file of look-ups."""
-    return (row["wanted"] for row in read_rows(path, ["wanted"]))
+def choose_step(settings: LocateSettings, range_count: int) -> Step:
+    """URLs and look-up results by ranges of URLs -> the captures of each URL."""
+
+    def range_of_url(url: str) -> int:
+        return range_of(url_key(url), range_count)
+
+    def placed_url(url: str) -> Iterator[Placed]:
+        yield range_of_url(url), url
+
+    def placed_result(result: LookupResult) -> Iterator[Placed]:
+        yield range_of_url(result.url), result
+
+    return Step(
+        label="choose",
+        count=range_count,
+        takes={"urls": placed_url, "results": placed_result},
+        gives=("captures", "dropped"),
+        join=partial(_choose, settings),
+    )
+
+
+def _choose(settings: LocateSettings, groups: Groups) -> Iterator[Named]:
+    by_url: dict[str, list[LookupResult]] = {unpack(data, str): [] for data in groups["urls"]}
+    for data in groups["results"]:
+        result = unpack(data, LookupResult)
+        by_url.setdefault(result.url, []).append(result)
+    for url, results in by_url.items():
+        chosen = best_captures(url, results, settings)
+        yield ("dropped" if isinstance(chosen, Dropped) else "captures"), chosen
+
+
+def read_urls(path: str) -> Iterator[Named]:
+    """Yield the `urls` of a file of look-ups."""
+    return (("urls", row["wanted"]) for row in read_rows(path, ["wanted"]))
+
+
+def read_found(path: str) -> Iterator[Named]:
+    """Yield the look-up `results` in a file."""
+    return (("results", result) for result in read_results(path))
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocatePages:
-    """Wanted URLs and look-up results -> shards of `captures/` and dropped rows, as parts.
+    """Wanted URLs and look-up results -> shards of `captures/` and dropped rows.
 
     All captures in a window of a WARC file are in one shard, sorted by offset, so that a part of
     the fetch reads neighbors together. Second choices go with the first choice of their URL.
@@ -96,27 +115,30 @@ class LocatePages:
 
     writer: StageWriter
     key_paths: list[str]
-    url_count: int
     result_paths: list[str]
     settings: LocateSettings
 
-    def __call__(self, pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
-        bucket_count = max(1, self.url_count // URLS_PER_BUCKET)
-        chosen = {
-            "urls": pipeline | "URLs" >> ReadFiles(self.key_paths, read=read_urls),
-            "results": pipeline | "Results" >> ReadFiles(self.result_paths, read=read_results),
-        } | ChooseCaptures(self.settings, bucket_count=bucket_count)
-        _ = {
-            "captures": chosen["captures"] | "Parts" >> beam.FlatMap(self._with_parts),
-            "dropped": chosen["dropped"]
-            | "Parts of dropped" >> beam.WithKeys(lambda row: self._part(row.url or "")),
-        } | WriteParts(
-            {"captures": RowType(Capture, fetch_order), "dropped": RowType(Dropped, column_order)},
-            stage=STAGE,
-            indexes=pending,
-            write=self.write,
-            parts=parts,
+    def flow(self, range_count: int) -> Flow:
+        """The join by URLs in a number of ranges, and the shards of captures."""
+        return Flow(
+            sources=(
+                Source("urls", self.key_paths, ("urls",), read_urls),
+                Source("results", self.result_paths, ("results",), read_found),
+            ),
+            steps=(choose_step(self.settings, range_count),),
+            target=Target(
+                part_count=self.writer.part_count,
+                takes={"captures": self._with_parts, "dropped": self._dropped_part},
+                types={
+                    "captures": RowType(Capture, fetch_order),
+                    "dropped": RowType(Dropped, column_order),
+                },
+                write=self.write,
+            ),
         )
+
+    def _dropped_part(self, row: Dropped) -> Iterator[Placed]:
+        yield self._part(row.url or ""), row
 
     def _with_parts(self, captures: list[Capture]) -> Iterator[tuple[int, Capture]]:
         first = captures[0]

@@ -8,9 +8,10 @@ from dataclasses import asdict
 from wikisum.pipeline import reasons
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.retry import forget_previous, keep_previous
-from wikisum.pipeline.engine.run import run_parts, run_stage
+from wikisum.pipeline.engine.run import run_parts
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
+from wikisum.pipeline.joins.run import range_count, run_flow
 from wikisum.pipeline.locate.best_capture import STAGE as NAME
 from wikisum.pipeline.locate.best_capture import LookupResult
 from wikisum.pipeline.locate.choose import LocatePages
@@ -53,6 +54,7 @@ LOCATE = Stage(
     },
 )
 # A part that was killed is done again, at two requests per second; many parts are many files.
+URL_BYTES = 300  # of a URL, or of what a crawl has of it, held in memory
 URLS_PER_SLICE, MAX_SLICES = 1_024, 2_048
 URLS_PER_SHARD, MAX_SHARDS = 256, 16_384
 
@@ -112,17 +114,18 @@ def locate_pages(
         key={"lookups": sorted([*first.content(), *second.content()])},
         extra={"wanted": wanted.fingerprint},
     )
+    crawl_count = len(settings[LocateSettings].crawls)
     results = [
         path
         for result, stage in ((first, LOOK_UP), (second, FOLLOW))
         for path in result.paths(stage.outputs[0].prefix)
     ]
-    construct = LocatePages(
+    locate = LocatePages(
         writer=job.writer(run),
         key_paths=[job.workspace.path(p) for p in keys.paths(KEYS.outputs[0].prefix)],
-        url_count=url_count,
         result_paths=[job.workspace.path(p) for p in results],
         settings=settings[LocateSettings],
     )
-    located = run_stage(job, run, construct)
+    flow = locate.flow(range_count(job, URL_BYTES * url_count * (1 + crawl_count)))
+    located = run_flow(job, run, flow)
     return [first, second, located]

@@ -38,9 +38,7 @@ def test_every_url_gets_its_captures_or_a_dropped_row():
 
 def test_all_captures_of_a_page_are_fetched_by_the_part_of_its_first_choice(tmp_path):
     writer = StageWriter(str(tmp_path), LOCATE, 50, {}, Ticker(None))
-    locate = LocatePages(
-        writer=writer, key_paths=[], url_count=0, result_paths=[], settings=SETTINGS
-    )
+    locate = LocatePages(writer=writer, key_paths=[], result_paths=[], settings=SETTINGS)
     (captures,) = [[capture(file, offset) for file, offset in (("a", 5), ("b", 10 * WINDOW_BYTES))]]
     parts = [part for part, _ in locate._with_parts(captures)]
     assert len(set(parts)) == 1
