@@ -25,11 +25,13 @@ from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.examples.stage import (
     JOIN,
     LINK,
+    ORDER,
     TOKENIZE,
     VOCAB,
     encode_subwords,
     join_pages,
     link_paragraphs,
+    order_paragraphs,
     train_vocab,
 )
 from wikisum.pipeline.live.settings import LiveSettings
@@ -123,6 +125,11 @@ def _live(b: Build) -> list[StageResult]:
     return live_pages(b.job, b.settings, b.access, live, b.result(WANT), b.pages)
 
 
+def _link(b: Build) -> list[StageResult]:
+    examples = b.results.get(ORDER.name) or b.result(JOIN)
+    return [link_paragraphs(b.job, b.settings, examples)]
+
+
 STEPS = (
     Step((IMPORT,), lambda b: []),  # a build replaces what `wikisum import` made in its folder
     Step((READ_TEMPLATES, STORE_TEMPLATES, READ_ARTICLES), _articles),
@@ -140,7 +147,8 @@ STEPS = (
         (JOIN,),
         lambda b: [join_pages(b.job, b.settings, b.result(READ_ARTICLES), b.result(WANT), b.pages)],
     ),
-    Step((LINK,), lambda b: [link_paragraphs(b.job, b.settings, b.result(JOIN))]),
+    Step((ORDER,), lambda b: order_paragraphs(b.job, b.settings, b.result(JOIN))),
+    Step((LINK,), _link),
     Step((VOCAB,), lambda b: [train_vocab(b.job, b.settings, b.inputs.vocab, b.result(JOIN))]),
     Step(
         (TOKENIZE,),

@@ -12,7 +12,8 @@ from wikisum.pipeline.commands.extras import check_build
 from wikisum.pipeline.commands.flags import add_job_flags, add_verify, settings_of
 from wikisum.pipeline.commands.job import check_out, open_job
 from wikisum.pipeline.engine.verify import verify
-from wikisum.pipeline.examples.settings import GraphSettings, VocabSettings
+from wikisum.pipeline.examples.ranker_run import check_run
+from wikisum.pipeline.examples.settings import GraphSettings, OrderSettings, VocabSettings
 from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.pages.crawl_files import crawl_files
 from wikisum.pipeline.remote.access import Access
@@ -57,6 +58,8 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
         print(estimate(args, settings, remote, live, **inputs))
         return DONE
     check_build(needs_spacy=settings[GraphSettings].needs_spacy)
+    if ranker := settings[OrderSettings].ranker:
+        check_run(ranker)
     vocab = flags.vocab_file(settings[VocabSettings].vocab)
     metadata = flags.metadata_folder(args.metadata)
     with open_job(args, beam_flags) as job:

@@ -55,20 +55,20 @@ def _with_column(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
 
 @dataclass(frozen=True)
 class FinishShard:
-    """One shard of graphs, and the joined examples that they belong to -> a shard of `examples/`.
+    """One shard of graphs, and the examples that they belong to -> a shard of `examples/`.
 
     Without a vocabulary the ids stay null.
     """
 
     writer: StageWriter
-    joined_folder: str
+    examples_folder: str
     vocab_sha256: str | None
 
     def __call__(self, index: int, path: str) -> PartResult:
         out, file = self.writer.out, os.path.basename(path)
         model = files.join(out, MODEL)
         processor = load_processor(model, self.vocab_sha256) if self.vocab_sha256 else None
-        joined = read_tables(files.join(out, self.joined_folder, file))
+        joined = read_tables(files.join(out, self.examples_folder, file))
         graphs = read_tables(files.join(out, path))
         with self.writer.part_like(index, path) as part:
             for examples, graphs_of_them in zip(joined, graphs, strict=True):

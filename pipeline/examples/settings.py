@@ -93,6 +93,19 @@ class ExampleSettings(Checked):
 
 
 @dataclass(frozen=True)
+class OrderSettings(Checked):
+    """How the paragraphs of joined examples are ordered anew, before their graphs are made."""
+
+    ranker: str | None = setting(
+        None,
+        "order the paragraphs by this learned ranker, the folder of a training run",
+        metavar="RUN",
+        default_text="the order of --ranking",
+        is_recorded=False,
+    )
+
+
+@dataclass(frozen=True)
 class GraphSettings(Checked):
     """How paragraphs are linked; only the first `graph_paragraphs`, or all of them if None.
 
@@ -137,7 +150,7 @@ class GraphSettings(Checked):
 class VocabSettings(Checked):
     """How the subword vocabulary is trained; `sample` counts paragraphs, leads and titles.
 
-    `characters` bounds the memory of the one process that trains it, about 20 bytes for each.
+    `characters` bounds the memory of the one process that trains it, about 23 bytes for each.
     """
 
     vocab_size: int = setting(32_000, "subwords in the vocabulary", at_least=16, at_most=1 << 16)
@@ -149,7 +162,7 @@ class VocabSettings(Checked):
     )
     characters: int = setting(
         100_000_000,
-        "maximum characters to train the vocabulary on; each takes about 20 bytes of memory",
+        "maximum characters to train the vocabulary on; each takes about 23 bytes of memory",
         flag="vocab-characters",
         at_least=1,
         is_later=True,

@@ -1,6 +1,6 @@
 """Step 4: articles, wanted pages and documents -> `examples/` and `vocab/`.
 
-join -> link -> train a vocabulary -> encode
+join -> order, if a learned ranker is given -> link -> train a vocabulary -> encode
 """
 
 from collections import Counter
@@ -17,7 +17,14 @@ from wikisum.pipeline.examples.assign import STAGE as NAME
 from wikisum.pipeline.examples.finish import FinishShard
 from wikisum.pipeline.examples.join import SIZES_FOLDER, JoinPages
 from wikisum.pipeline.examples.link import LinkShard
-from wikisum.pipeline.examples.settings import ExampleSettings, GraphSettings, VocabSettings
+from wikisum.pipeline.examples.order import OrderShard
+from wikisum.pipeline.examples.ranker_run import RUN, copy_run
+from wikisum.pipeline.examples.settings import (
+    ExampleSettings,
+    GraphSettings,
+    OrderSettings,
+    VocabSettings,
+)
 from wikisum.pipeline.examples.shards import ExampleShards
 from wikisum.pipeline.examples.subwords import MODEL, TrainVocab
 from wikisum.pipeline.joins.flow import Flow
@@ -76,6 +83,13 @@ JOIN = Stage(
         "too_many_documents": "The article has as many documents as --max-documents allows.",
         "wikipedia_itself": "The page is one of Wikipedia's own.",
     },
+)
+ORDER = Stage(
+    name="order",
+    unit="examples",
+    settings=OrderSettings,
+    title="examples",
+    outputs=(Output(".work/ordered/", Example, count="examples_out"),),
 )
 LINK = Stage(
     name="graphs",
@@ -196,15 +210,37 @@ def _why_no_example(job: Job, wanted: StageResult, result: StageResult) -> str:
     )
 
 
-def link_paragraphs(job: Job, settings: Settings, examples: StageResult) -> StageResult:
-    """Joined examples -> the graphs of their paragraphs."""
+def order_paragraphs(job: Job, settings: Settings, examples: StageResult) -> list[StageResult]:
+    """Joined examples -> the same in the order of the learned ranker; nothing without one."""
+    ranker = settings[OrderSettings].ranker
+    if ranker is None:
+        return []
     tasks = examples.paths(JOIN.outputs[0].prefix)
+    digest = copy_run(job.workspace, ranker)
+    run = StageRun(
+        stage=ORDER,
+        settings=settings,
+        before=[examples],
+        part_count=len(tasks),
+        total_work=examples.counts["examples_out"],
+        more_settings={"ranker": digest},
+    )
+    return [
+        run_parts(job, run, tasks, OrderShard(job.writer(run), job.workspace.work(RUN), digest))
+    ]
+
+
+def link_paragraphs(job: Job, settings: Settings, examples: StageResult) -> StageResult:
+    """Joined or ordered examples -> the graphs of their paragraphs."""
+    made_by = ORDER if examples.stage == ORDER.name else JOIN
+    tasks = examples.paths(made_by.outputs[0].prefix)
     run = StageRun(
         stage=LINK,
         settings=settings,
         before=[examples],
         part_count=len(tasks),
         total_work=examples.counts["examples_out"],
+        extra={"examples_folder": made_by.outputs[0].prefix},
     )
     return run_parts(job, run, tasks, LinkShard(job.writer(run), settings[GraphSettings]))
 
@@ -242,7 +278,7 @@ def train_vocab(
 def encode_subwords(
     job: Job, settings: Settings, linked: StageResult, vocab: StageResult | None
 ) -> StageResult:
-    """Joined examples, graphs and a vocabulary -> `examples/`; without one the ids are null."""
+    """Examples, their graphs and a vocabulary -> `examples/`; without one the ids are null."""
     tasks = linked.paths(LINK.outputs[0].prefix)
     hashes = {f.path: f.sha256 for f in vocab.files} if vocab else {}
     run = StageRun(
@@ -252,5 +288,6 @@ def encode_subwords(
         total_work=linked.counts["examples_out"],
         extra={"settings": {"vocab_sha256": hashes.get(MODEL)}},
     )
-    do = FinishShard(job.writer(run), JOIN.outputs[0].prefix, hashes.get(MODEL))
+    folder = linked.extra.get("examples_folder", JOIN.outputs[0].prefix)
+    do = FinishShard(job.writer(run), folder, hashes.get(MODEL))
     return run_parts(job, run, tasks, do)

@@ -18,7 +18,7 @@ from wikisum.ranker.data.vocab import load_model, train_vocab
 
 MODEL = "vocab/wikisum.model"
 PIECES = "vocab/wikisum.vocab"
-BYTES_PER_CHAR = 20  # of memory per sampled character, in training (benchmarks/vocab_memory.md)
+BYTES_PER_CHAR = 23  # of memory per sampled character, in training (benchmarks/vocab_memory.md)
 
 
 def texts_of(row: dict) -> Iterator[str]:

@@ -10,47 +10,30 @@ Only scores are shuffled: each shard is read once to score its paragraphs and on
 them in their new order.
 """
 
-import contextlib
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.ml.inference.base import KeyedModelHandler, ModelHandler, RunInference
 
-from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.transforms import ReadFiles, RowType, WriteParts
 from wikisum.pipeline.engine.workspace import PartResult, Parts
+from wikisum.pipeline.examples.ranker_run import local_run
 from wikisum.pipeline.rerank.shard import WriteRanked
-from wikisum.ranker.runs.files import BEST, VOCAB
 
 if TYPE_CHECKING:
     from wikisum.ranker.learned.score import Scorer
 
 STAGE = "rank"
-MODEL_FILES = (BEST, VOCAB)  # the files of a run that are needed to rank
 ARTICLES_PER_CHUNK = 64
 
 Key = tuple[int, int]  # the part and the chunk's number in its shard
 Chunk = list[tuple[Any, Any]]  # (title, paragraphs) of each article, as texts or as ids
 Scores = list[list[float]]
-
-
-@contextlib.contextmanager
-def local_run(folder: str) -> Iterator[Path]:
-    """Yield the folder of a run, or of a remote one a local copy that is deleted afterwards."""
-    if not files.is_remote(folder):
-        yield Path(folder)
-        return
-    with tempfile.TemporaryDirectory() as copy:
-        for name in MODEL_FILES:
-            Path(copy, name).write_bytes(files.read_bytes(files.join(folder, name)))
-        yield Path(copy)
 
 
 class ScoreChunks(ModelHandler[Chunk, Scores, "Scorer"]):

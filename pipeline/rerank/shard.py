@@ -7,45 +7,16 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from wikisum.graphs.edges import Edges, permute
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.workspace import PartResult
+from wikisum.pipeline.examples.order import page_order, reranked
 from wikisum.pipeline.records import Example, example_from_row
 from wikisum.pipeline.rerank.settings import RankSettings
 from wikisum.ranker.rank import method_scores
 
-Graph = dict[str, list[Any]] | None
 SETTINGS_KEY = "wikisum.settings"
-
-
-def page_order(example: Example) -> list[int]:
-    """Return the indexes of the paragraphs in the order of the example's pages."""
-    positions = [(p.document, p.position) for p in example.paragraphs]
-    return sorted(range(len(positions)), key=positions.__getitem__)
-
-
-def reranked(example: Example, scores: Sequence[float], max_paragraphs: int) -> Example:
-    """Return the example with its best paragraphs by `scores`, one per paragraph, highest first.
-
-    Ties keep the order of the pages. Graphs and ids follow the paragraphs; documents stay, so that
-    no reference is lost. Raises ValueError if the number of scores is not that of the paragraphs.
-    """
-    if len(scores) != len(example.paragraphs):
-        raise ValueError(f"{len(scores)} scores for {len(example.paragraphs)} paragraphs")
-    best = sorted(page_order(example), key=lambda i: -scores[i])[:max_paragraphs]
-    ids = example.paragraph_ids
-    return example._replace(
-        paragraphs=[example.paragraphs[i]._replace(score=scores[i]) for i in best],
-        similarity_graph=_permuted(example.similarity_graph, best),
-        discourse_graph=_permuted(example.discourse_graph, best),
-        paragraph_ids=None if ids is None else [ids[i] for i in best],
-    )
-
-
-def _permuted(graph: Graph, order: Sequence[int]) -> Graph:
-    return None if graph is None else permute(Edges(**graph), order)._asdict()
 
 
 def scores_by_method(example: Example, method: str, seed: int) -> list[float]:

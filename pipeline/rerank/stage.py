@@ -1,6 +1,5 @@
 """A dataset -> the same dataset ranked again: examples, vocabulary, report, card, manifest."""
 
-import hashlib
 import os
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -14,11 +13,12 @@ from wikisum.pipeline.engine.run import run_parts, run_stage
 from wikisum.pipeline.engine.shards import ShardFile, read_rows, row_count
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import MANIFEST, StageResult, Workspace
+from wikisum.pipeline.examples.ranker_run import RUN, check_run, copy_run
 from wikisum.pipeline.examples.subwords import MODEL, PIECES
 from wikisum.pipeline.records import Example
 from wikisum.pipeline.report.card import CARD
 from wikisum.pipeline.report.report import PAGE, REPORT
-from wikisum.pipeline.rerank.learned import MODEL_FILES, STAGE, RankShards, local_run
+from wikisum.pipeline.rerank.learned import STAGE, RankShards
 from wikisum.pipeline.rerank.settings import RankSettings
 from wikisum.pipeline.rerank.shard import RankShard, WriteRanked
 from wikisum.pipeline.setting import Settings
@@ -32,7 +32,6 @@ RANK = Stage(
     settings=RankSettings,
 )
 OTHERS = (REPORT, PAGE, CARD)
-RUN = "ranker"  # where the learned ranker is kept in the work folder, for workers anywhere
 
 
 class Source(NamedTuple):
@@ -60,7 +59,8 @@ def rank_dataset(
     if run is None:
         result = _rank(job, source, settings)
     else:
-        settings = replace(settings, method=LEARNED, model=_take_run(job.workspace, run, device))
+        check_run(run, device)
+        settings = replace(settings, method=LEARNED, model=copy_run(job.workspace, run))
         result = _rank_learned(job, source, settings, device)
     return _finish(job.workspace, source, result)
 
@@ -84,23 +84,6 @@ def open_source(data: str) -> Source:
 
 def _place(folder: str) -> str:
     return folder.rstrip("/") if files.is_remote(folder) else os.path.realpath(folder)
-
-
-def _take_run(workspace: Workspace, run: str, device: str) -> str:
-    """Copy the learned ranker to where workers find it; return a hash of it, 16 hex digits.
-
-    Raises FileNotFoundError or ValueError if `run` is not the folder of a ranker.
-    """
-    from wikisum.ranker.learned.score import Scorer
-
-    with local_run(run) as folder:
-        Scorer.load(folder, device)
-        digest = hashlib.sha256()
-        for name in MODEL_FILES:
-            data = (folder / name).read_bytes()
-            digest.update(data)
-            files.write_bytes(workspace.work(RUN, name), data)
-    return digest.hexdigest()[:16]
 
 
 def _rank(job: Job, source: Source, settings: RankSettings) -> StageResult:

@@ -6,7 +6,12 @@ from tests.golden_settings import stage_settings, stored
 from wikisum.crawl.html import EXTRACTORS
 from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.corpora.settings import ColumnSettings, CorpusSettings
-from wikisum.pipeline.examples.settings import ExampleSettings, GraphSettings, VocabSettings
+from wikisum.pipeline.examples.settings import (
+    ExampleSettings,
+    GraphSettings,
+    OrderSettings,
+    VocabSettings,
+)
 from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.pages import settings as pages
@@ -18,9 +23,9 @@ from wikisum.pipeline.wanted.settings import WantedSettings
 from wikisum.ranker.setting import fault_of
 
 KINDS = [
-    ArticleSettings, WantedSettings, LocateSettings, PageSettings, ExampleSettings, GraphSettings,
-    VocabSettings, SearchSettings, RankSettings, LiveSettings, RemoteSettings, CorpusSettings,
-    ColumnSettings,
+    ArticleSettings, WantedSettings, LocateSettings, PageSettings, ExampleSettings, OrderSettings,
+    GraphSettings, VocabSettings, SearchSettings, RankSettings, LiveSettings, RemoteSettings,
+    CorpusSettings, ColumnSettings,
 ]  # fmt: skip
 
 

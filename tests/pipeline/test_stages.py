@@ -208,8 +208,8 @@ def test_the_order_is_that_of_the_flow():
     assert [stage.name for stage in stages.stages()] == [
         "import",
         "templates", "template-store", "articles", "queries", "candidates", "search", "wanted",
-        "lookup", "follow", "locate", "fetch", "scan", "live", "live-scan", "examples", "graphs",
-        "vocab", "tokenize",
+        "lookup", "follow", "locate", "fetch", "scan", "live", "live-scan", "examples", "order",
+        "graphs", "vocab", "tokenize",
     ]  # fmt: skip
     pages = [stage.name for stage in stages.page_stages()]
     assert pages == ["import", "fetch", "scan", "live-scan"]

@@ -2,7 +2,8 @@ import apache_beam as beam
 from apache_beam.testing import test_pipeline
 from apache_beam.testing.util import assert_that, equal_to
 
-from wikisum.pipeline.rerank.learned import InferScores, ScoreChunks, local_run
+from wikisum.pipeline.examples.ranker_run import local_run
+from wikisum.pipeline.rerank.learned import InferScores, ScoreChunks
 
 
 class LengthScorer:
