@@ -209,6 +209,16 @@ def list_tree(folder: str) -> list[str]:
     return sorted(join(parent, n) for parent, _, names in os.walk(folder) for n in names)
 
 
+def folder_names(folder: str) -> list[str]:
+    """The sorted names of the folders in a folder; those of a store are part of longer names."""
+    if is_remote(folder):
+        below = (path.removeprefix(join(folder, "")) for path in list_tree(folder))
+        return sorted({name.partition("/")[0] for name in below if "/" in name})
+    if not os.path.isdir(folder):
+        return []
+    return sorted(entry.name for entry in os.scandir(folder) if entry.is_dir())
+
+
 def expand(patterns: list[str]) -> list[InputFile]:
     """The files that paths or globs match, sorted by name, each once.
 

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import os
 import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -110,6 +111,9 @@ def run_parts(
         data = pickle.dumps({i: tasks[i] for i in pending})
         # a name of its own, since a worker may still hold the tasks of an earlier run
         path = files.join(parts.folder, f"tasks-{hashlib.sha256(data).hexdigest()[:16]}.pickle")
+        for old in files.list_folder(parts.folder):
+            if os.path.basename(old).startswith("tasks-"):
+                files.delete(old)
         files.write_bytes(path, data)
         _ = (
             pipeline

@@ -202,8 +202,6 @@ class Workspace:
         done = parts.load(part_count)
         keep = {self.path(f.path) for part in done.values() for f in part.files}
         self._delete_outputs(outputs, keep)
-        if not files.is_remote(self.out):
-            files.delete_temporaries(self.out)
         pending = [i for i in range(part_count) if i not in done]
         recorded = set(files.list_folder(parts.folder))
         for index in pending:
@@ -212,12 +210,11 @@ class Workspace:
         return pending
 
     def _forget_other_parts(self, stage: str, key: str) -> None:
-        """Delete the records of this stage's parts under other fingerprints."""
-        of_stage = re.compile(rf"({re.escape(stage)}-[0-9a-f]{{16}})/part-\d+\.json")
-        records = (path.removeprefix(self.work("")) for path in files.list_tree(self.work()))
-        folders = {found[1] for record in records if (found := of_stage.fullmatch(record))}
-        for folder in folders - {f"{stage}-{key}"}:
-            files.delete_folder(self.work(folder))
+        """Delete the records of this stage's parts under other fingerprints, and their tasks."""
+        of_stage = re.compile(rf"{re.escape(stage)}-[0-9a-f]{{16}}")
+        for name in files.folder_names(self.work()):
+            if of_stage.fullmatch(name) and name != f"{stage}-{key}":
+                files.delete_folder(self.work(name))
         files.sync_folder(self.work())
 
     def _delete_outputs(self, outputs: tuple[str, ...], keep: set[str]) -> None:
@@ -240,7 +237,10 @@ class Workspace:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder for this process. Raises JobFailed if another run holds it."""
+        """Hold the folder for this process; delete what a killed run left half-written in it.
+
+        Raises JobFailed if another run holds it.
+        """
         if files.is_remote(self.out):
             yield
             return
@@ -253,4 +253,5 @@ class Workspace:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise JobFailed(f"another run is writing to {self.out}") from error
+            files.delete_temporaries(self.out)
             yield

@@ -2,22 +2,28 @@
 
 import hashlib
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute
+import pyarrow.parquet as pq
 
 from wikisum.crawl.clones import shingles
 from wikisum.crawl.tokens import terms
 from wikisum.crawl.urls import url_key
+from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import PartWriter
-from wikisum.pipeline.engine.shards import read_rows, row_count
+from wikisum.pipeline.engine.shards import row_count
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import SPLITS
 
 MAX_KEYS = 20_000_000
+_KINDS = ("url", "paragraph")
 _SHINGLE_WORDS = 5
 _SKETCH_HASHES = 4
 
@@ -59,26 +65,30 @@ def leakage(workspace: Workspace, paths: list[str]) -> dict[str, Any]:
     """
     rows = sum(row_count(workspace.path(path)) for path in paths)
     one_in = max(1, -(-rows // MAX_KEYS))
+    found: dict[tuple[str, str], list[npt.NDArray[np.uint64]]] = defaultdict(list)
+    for path in paths:
+        split = os.path.basename(path).split("-")[0]
+        for kind, keys in _keys(workspace.path(path), one_in):
+            found[split, kind].append(keys)
     result: dict[str, Any] = {"one_key_in": one_in}
-    for kind in ("url", "paragraph"):
-        keys = {
-            split: np.unique(
-                np.fromiter(_keys(workspace, paths, split, kind, one_in), dtype=np.uint64)
-            )
+    for kind in _KINDS:
+        distinct = {
+            split: np.unique(np.concatenate([np.empty(0, np.uint64), *found[split, kind]]))
             for split in SPLITS
         }
         for split in SPLITS[1:]:
-            shared = np.intersect1d(keys["train"], keys[split], assume_unique=True)
-            result[f"{split}_{kind}s"] = len(keys[split])
+            shared = np.intersect1d(distinct["train"], distinct[split], assume_unique=True)
+            result[f"{split}_{kind}s"] = len(distinct[split])
             result[f"{split}_{kind}s_in_train"] = len(shared)
     return result
 
 
-def _keys(
-    workspace: Workspace, paths: list[str], split: str, kind: str, one_in: int
-) -> Iterator[int]:
-    for path in paths:
-        if os.path.basename(path).startswith(f"{split}-"):
-            for row in read_rows(workspace.path(path)):
-                if row["kind"] == kind and row["key"] % one_in == 0:
-                    yield row["key"]
+def _keys(path: str, one_in: int) -> Iterator[tuple[str, npt.NDArray[np.uint64]]]:
+    """Yield each kind with its distinct keys in a file, as columns: there are millions."""
+    with files.open_input(path) as raw:
+        table = pq.ParquetFile(raw).read()
+    keys = table["key"].to_numpy()
+    is_taken = keys % np.uint64(one_in) == 0
+    for kind in _KINDS:
+        is_of_kind = pa.compute.equal(table["kind"], kind).to_numpy()
+        yield kind, np.unique(keys[is_taken & is_of_kind])

@@ -15,7 +15,7 @@ from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.run import run_parts
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
-from wikisum.pipeline.engine.workspace import PartResult, StageResult, merge_parts
+from wikisum.pipeline.engine.workspace import MANIFEST, PartResult, StageResult, merge_parts
 from wikisum.pipeline.examples.join import SIZES_FOLDER
 from wikisum.pipeline.records import SPLITS, Dropped
 from wikisum.pipeline.report.kept import KEPT_EXAMPLES, KeptExample, ReadExamples, read_kept
@@ -73,10 +73,20 @@ def write_report(job: Job, stages: list[StageResult], encoded: StageResult) -> S
         }
     )
     read = run_parts(job, run, tasks, do)
+    if read.skipped and _is_written(job):
+        return read
     report = _report(job, stages, encoded, read)
     files.write_bytes(job.workspace.path(REPORT), json.dumps(report, indent=1).encode() + b"\n")
     files.write_bytes(job.workspace.path(PAGE), html_page(report).encode())
     return read
+
+
+def _is_written(job: Job) -> bool:
+    """Whether the report of these stages is there.
+
+    The manifest was written after it, and a stage that runs deletes the manifest first.
+    """
+    return all(files.exists(job.workspace.path(name)) for name in (MANIFEST, REPORT, PAGE))
 
 
 def _report(

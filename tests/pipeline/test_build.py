@@ -45,6 +45,16 @@ def test_report_card_and_manifest_are_written(flow):
     assert manifest["counts"]["tokenize"]["examples_out"] == 2
 
 
+def test_a_report_is_written_again_only_after_a_stage_has_run(flow):
+    page = Path(flow.job.workspace.out) / "report" / "index.html"
+    page.write_text("mine")
+    finish(flow.job, finished_stages(flow.job))
+    assert page.read_text() == "mine"
+    (Path(flow.job.workspace.out) / "manifest.json").unlink()  # as a stage does that runs
+    finish(flow.job, finished_stages(flow.job))
+    assert page.read_text() != "mine"
+
+
 def test_documents_are_those_of_the_same_wanted_pages(flow):
     wanted = flow.results["wanted"]
     assert [result.stage for result in made_pages(flow.job, wanted)] == ["scan"]

@@ -34,19 +34,22 @@ def without_beam(monkeypatch):
 def build(out: Path, setting: str) -> None:
     """Two stages of three parts each, then the manifest."""
     job = Job(Workspace(str(out)), io.StringIO())
-    done = []
-    for stage in (FIRST, SECOND):
-        made = StageRun(stage=stage, before=done, part_count=PARTS, key={"setting": setting})
+    with job.workspace.locked():
+        done = []
+        for stage in (FIRST, SECOND):
+            made = StageRun(stage=stage, before=done, part_count=PARTS, key={"setting": setting})
 
-        def construct(_, pending, parts, stage=stage):
-            for index in pending:
-                path = f"{stage.prefixes[0]}{index}"
-                with AtomicFile(files.join(str(out), path)) as file:
-                    file.write(f"{setting} {stage.name} {index}".encode())
-                parts.record(index, PartResult([ShardFile(path, 1, file.size_bytes, file.sha256)]))
+            def construct(_, pending, parts, stage=stage):
+                for index in pending:
+                    path = f"{stage.prefixes[0]}{index}"
+                    with AtomicFile(files.join(str(out), path)) as file:
+                        file.write(f"{setting} {stage.name} {index}".encode())
+                    parts.record(
+                        index, PartResult([ShardFile(path, 1, file.size_bytes, file.sha256)])
+                    )
 
-        done.append(run.run_stage(job, made, construct))
-    write_manifest(job.workspace, done, [])
+            done.append(run.run_stage(job, made, construct))
+        write_manifest(job.workspace, done, [])
 
 
 def data(out: Path) -> dict[str, bytes]:

@@ -1,5 +1,6 @@
 """Running a pipeline: nothing of it is left behind, nothing foreign is said."""
 
+import io
 import logging
 import pickle
 import sys
@@ -11,8 +12,9 @@ import pytest
 
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.engine.job import Job
-from wikisum.pipeline.engine.run import RunPart
+from wikisum.pipeline.engine.run import RunPart, run_parts
 from wikisum.pipeline.engine.runner import run_pipeline
+from wikisum.pipeline.engine.stage import Stage, StageRun
 from wikisum.pipeline.engine.workspace import PartResult, Workspace
 from wikisum.pipeline.errors import JobFailed
 
@@ -63,3 +65,14 @@ def test_a_part_that_is_recorded_is_not_done_again(tmp_path):
     assert [*run.process(0), *run.process(1), *run.process(1)] == [0, 1, 1]
     assert done == ["second"]
     assert parts.recorded_count() == 2
+
+
+def test_tasks_of_earlier_runs_are_deleted(tmp_path):
+    job = Job(Workspace(str(tmp_path)), io.StringIO())
+    run = StageRun(stage=Stage("toy", "toys"), part_count=2)
+    parts = job.workspace.parts("toy", run.fingerprint)
+    for tasks in (["a", "b"], ["a", "c"]):
+        run_parts(job, run, tasks, lambda index, task: PartResult(counts={task: 1}))
+        job.workspace.forget("toy", ())
+        parts.forget(1)
+    assert len(list(Path(parts.folder).glob("tasks-*"))) == 1

@@ -51,8 +51,11 @@ def test_a_folder_here_has_one_writer_and_a_store_no_lock(tmp_path, monkeypatch)
         Workspace("out").locked(),
     ):
         pass
+    (tmp_path / "out" / "articles").mkdir()
+    half_written = tmp_path / "out" / "articles" / ".articles-0.parquet.0f.tmp"
+    half_written.touch()
     with Workspace("out").locked():
-        assert (tmp_path / "out").is_dir()
+        assert not half_written.exists()
 
 
 def test_parts_without_their_files_are_not_done(out):
@@ -66,6 +69,18 @@ def test_parts_without_their_files_are_not_done(out):
     assert list(parts.load(9)) == [0, 2]
     assert workspace.begin("scan", "key", ("a/a-", "b/b-"), 6) == [1, 3, 4, 5]
     assert {p.name for p in Path(out, "a").iterdir()} == {"a-0", "a-2"}
+
+
+def test_work_under_other_fingerprints_is_deleted_when_a_stage_begins(out):
+    workspace, _ = parts_of(out, 1)
+    other, key = "0" * 16, "1" * 16
+    kept = [f"scan-{key}/part-00000.json", f"scan-x-{other}/part-00000.json", "scan/pages-0"]
+    gone = [f"scan-{other}/part-00000.json", f"scan-{other}/ranges/urls/00000"]
+    for name in (*kept, *gone):
+        files.write_bytes(workspace.work(name), b"{}")
+    workspace.begin("scan", key, ("a/",), 0)
+    assert [name for name in kept if not files.exists(workspace.work(name))] == []
+    assert [name for name in gone if files.exists(workspace.work(name))] == []
 
 
 def test_a_stage_without_a_file_is_not_finished(out):
