@@ -170,8 +170,7 @@ def _owners(numbers: Ints) -> Ints:
 
 def _ranks(numbers: Ints) -> Ints:
     """Return the rank of each paragraph in its example."""
-    ranks: Ints = np.arange(numbers.sum()) - np.repeat(np.cumsum(numbers) - numbers, numbers)
-    return ranks
+    return np.arange(numbers.sum()) - np.repeat(np.cumsum(numbers) - numbers, numbers)
 
 
 FLAT = SourceForm(flat_source, _trim_flat, _count_flat, _between_separators)

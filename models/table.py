@@ -34,8 +34,7 @@ def spec_named(name: str) -> ModelSpec:
     """Return a model's spec. Raises ValueError for an unknown name."""
     if name not in MODELS:
         raise ValueError(f"--model must be one of {', '.join(MODELS)}, not {name!r}")
-    spec: ModelSpec = import_module(MODELS[name]).SPEC
-    return spec
+    return import_module(MODELS[name]).SPEC
 
 
 def specs() -> list[ModelSpec]:

@@ -39,7 +39,6 @@ def lexrank_scores(paragraphs: Sequence[Sequence[str]]) -> list[float]:
     transposed = vectors.T.tocsr()
 
     def weigh(values: Vector) -> Vector:
-        weighed: Vector = vectors @ (transposed @ values)
-        return weighed
+        return vectors @ (transposed @ values)
 
     return pagerank(weigh, len(paragraphs))

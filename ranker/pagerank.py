@@ -31,5 +31,4 @@ def pagerank(weigh: Callable[[Vector], Vector], size: int, damping: float = DAMP
         ranks = damping * (weigh(before * shares) + lost) + (1 - damping) / size
         if np.abs(ranks - before).sum() < _TOLERANCE:
             break
-    rounded: list[float] = np.round(ranks, _SCORE_DIGITS).tolist()
-    return rounded
+    return np.round(ranks, _SCORE_DIGITS).tolist()

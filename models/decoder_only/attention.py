@@ -33,8 +33,7 @@ class FullAttention(Attention):
         flat = scatter_rows(projected_NE, layout.slot_in_row_N, shape[0] * shape[1])
         query, key, value = map(self.split, flat.view(shape).chunk(3, -1))
         found_BSW = self.attend(query, (key, value), causal=True)
-        mixed: Tensor = self.output(found_BSW.flatten(0, 1).index_select(0, layout.slot_in_row_N))
-        return mixed
+        return self.output(found_BSW.flatten(0, 1).index_select(0, layout.slot_in_row_N))
 
     def weights_from(self, x_TW: Tensor, first: int) -> Tensor:
         """[Q, T] the attention of the tokens of one example, from `first` on, to all of them."""
@@ -58,8 +57,7 @@ class FullAttention(Attention):
         is_written = torch.ones(len(x_BKW), step + 1, dtype=torch.bool, device=x_BKW.device)
         written = written_keys[:, :, :, : step + 1], written_values[:, :, :, : step + 1], is_written
         keys, values, is_token_BS = cache.prompt
-        found: Tensor = self.output(attend(query, (keys, values, is_token_BS), written))
-        return found
+        return self.output(attend(query, (keys, values, is_token_BS), written))
 
 
 class LocalAttention(Attention):
@@ -83,8 +81,7 @@ class LocalAttention(Attention):
             found_CbW = self.attend(query, keys_values, mask)
         else:
             found_CbW = self.attend(query, (key, value), causal=True)
-        mixed: Tensor = self.output(found_CbW.flatten(0, 1).index_select(0, blocks.slot_N))
-        return mixed
+        return self.output(found_CbW.flatten(0, 1).index_select(0, blocks.slot_N))
 
     def weights_from(self, x_TW: Tensor, first: int) -> Tensor:
         """[Q, T] the attention of the tokens of one example, from `first` on, to all of them."""
@@ -103,8 +100,7 @@ class LocalAttention(Attention):
         for ring, new in zip(cache.written, (key, value), strict=True):
             self.ring.write(position_B, ring, new)
         seen = cache.written[0], cache.written[1], self.ring.visible_slots(position_B)
-        found: Tensor = self.output(attend(query, None, seen))
-        return found
+        return self.output(attend(query, None, seen))
 
 
 class CompressedAttention(Attention):
@@ -139,8 +135,7 @@ class CompressedAttention(Attention):
             for part in self._memory(x_NW, layout)
         )
         found = self.attend(query, (keys, values), causal=True)
-        mixed: Tensor = self.output(found.flatten(0, 1).index_select(0, slot_N))
-        return mixed
+        return self.output(found.flatten(0, 1).index_select(0, slot_N))
 
     def _memory(self, x_NW: Tensor, layout: Layout) -> tuple[Tensor, Tensor]:
         """Keys and values [B, R + 1, W] of the rows of memory; the last ones may hold padding."""
@@ -217,8 +212,7 @@ class CompressedAttention(Attention):
         written = written_keys, written_values, row_G < row_B[:, None]
         keys, values, is_row_BM = cache.prompt
         query = self.query(x_BKW).view(by_head)
-        found: Tensor = self.output(attend(query, (keys, values, is_row_BM), written))
-        return found
+        return self.output(attend(query, (keys, values, is_row_BM), written))
 
 
 def mean_weights(

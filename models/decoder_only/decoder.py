@@ -94,7 +94,7 @@ class CausalLayer(nn.Module):
             found = self.feedforward(x_NW, layout)
             if isinstance(self.feedforward, Experts):
                 found, gates = found
-            return found  # type: ignore[no-any-return]
+            return found
 
         x_NW = self.to_attention(x_NW, lambda x: self.attention(x, layout, *shared))
         x_NW = self.to_feedforward(x_NW, feedforward)
@@ -108,12 +108,12 @@ class CausalLayer(nn.Module):
 
         def attention(x_NW: Tensor) -> Tensor:
             caches.append(self.attention.start(x_NW, layout, beam, steps))
-            return self.attention(x_NW, layout, *shared)  # type: ignore[no-any-return]
+            return self.attention(x_NW, layout, *shared)
 
         def feedforward(x_NW: Tensor) -> Tensor:
             caches.append(self.feedforward.start(x_NW, layout, beam))
             found = self.feedforward(x_NW, layout)
-            return found[0] if isinstance(found, tuple) else found  # type: ignore[no-any-return]
+            return found[0] if isinstance(found, tuple) else found
 
         x_NW = self.to_feedforward(self.to_attention(x_NW, attention), feedforward)
         return x_NW, (caches[0], caches[1])
@@ -131,8 +131,7 @@ class CausalLayer(nn.Module):
         x_BKW = self.to_attention(
             x_BKW, lambda x: self.attention.step(x, of_attention, position_B, step, *shared)
         )
-        out: Tensor = self.to_feedforward(x_BKW, lambda x: self.feedforward.step(x, of_feedforward))
-        return out
+        return self.to_feedforward(x_BKW, lambda x: self.feedforward.step(x, of_feedforward))
 
 
 class DecoderOnly(SummaryModel):
@@ -303,8 +302,7 @@ class DecoderOnly(SummaryModel):
         x_NW = (self.embedding(id_N) * self.scale).masked_fill((id_N == PAD)[:, None], 0.0)
         if not self.is_recurrent:
             x_NW = x_NW + self._positions(layout.longest)[layout.position_N]
-        normed: Tensor = self.input_norm(self.dropout(x_NW))
-        return normed
+        return self.input_norm(self.dropout(x_NW))
 
     def _positions(self, count: int) -> Tensor:
         return sinusoids(count, self.settings.width).to(self.embedding.weight)

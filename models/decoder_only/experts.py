@@ -103,7 +103,7 @@ class Experts(nn.Module):
 
     def step(self, x_BKW: Tensor, cache: Cache) -> Tensor:
         """[B, K, W] the output for one more token of each hypothesis."""
-        return self(x_BKW.flatten(0, 1))[0].view_as(x_BKW)  # type: ignore[no-any-return]
+        return self(x_BKW.flatten(0, 1))[0].view_as(x_BKW)
 
 
 class _Products(torch.autograd.Function):

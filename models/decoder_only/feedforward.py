@@ -26,8 +26,7 @@ class DenseFeedForward(nn.Module):
 
     def forward(self, x_NW: Tensor, layout: Layout | None = None) -> Tensor:
         """[..., W] the same for each token, whatever its neighbors."""
-        out: Tensor = self.narrow(self.dropout(self.widen(x_NW).relu()))
-        return out
+        return self.narrow(self.dropout(self.widen(x_NW).relu()))
 
     def start(self, x_NW: Tensor, layout: Layout, beam: int) -> Cache:
         """Nothing: the layer has no past."""
@@ -35,7 +34,7 @@ class DenseFeedForward(nn.Module):
 
     def step(self, x_BKW: Tensor, cache: Cache) -> Tensor:
         """[B, K, W] the output for one more token of each hypothesis."""
-        return self(x_BKW)  # type: ignore[no-any-return]
+        return self(x_BKW)
 
 
 class CausalSeparableConvolution(nn.Module):
@@ -60,8 +59,7 @@ class CausalSeparableConvolution(nn.Module):
         depthwise = self.depthwise.to(row.dtype)
         convolved_WN = F.conv1d(row.T[None], depthwise, groups=len(depthwise))[0]
         # entry i has seen the row's entries i to i + back
-        out: Tensor = self.pointwise(convolved_WN.T[slot_N - self.back])
-        return out
+        return self.pointwise(convolved_WN.T[slot_N - self.back])
 
     def last(self, x_NW: Tensor, layout: Layout, beam: int) -> Tensor:
         """[B, K, back, W] the last tokens of each prompt, after zeros where it is shorter."""
@@ -78,8 +76,7 @@ class CausalSeparableConvolution(nn.Module):
         window = torch.cat([past_BKbW, x_BKW[:, :, None]], 2)
         past_BKbW.copy_(window[:, :, 1:])
         convolved = torch.einsum("bktw,wt->bkw", window, self.depthwise[:, 0])
-        out: Tensor = self.pointwise(convolved)
-        return out
+        return self.pointwise(convolved)
 
 
 class SeparableFeedForward(nn.Module):
@@ -94,8 +91,7 @@ class SeparableFeedForward(nn.Module):
 
     def forward(self, x_NW: Tensor, layout: Layout) -> Tensor:
         """[N, W] of packed tokens."""
-        out: Tensor = self.narrow(self.dropout(self.widen(x_NW, layout).relu()), layout)
-        return out
+        return self.narrow(self.dropout(self.widen(x_NW, layout).relu()), layout)
 
     def start(self, x_NW: Tensor, layout: Layout, beam: int) -> Cache:
         """The last tokens that each convolution goes back to."""

@@ -68,8 +68,7 @@ class RelativeAttention(Attention):
         parts = zip(*(t.split(size) for t in (*queries, *keys_values, visible_CbG)), strict=True)
         found = [checkpoint(self._attend, *part, table_HGD, use_reentrant=False) for part in parts]
         found_CbW = torch.cat(found).transpose(1, 2).flatten(2)
-        mixed: Tensor = self.output(found_CbW.flatten(0, 1).index_select(0, blocks.slot_N))
-        return mixed
+        return self.output(found_CbW.flatten(0, 1).index_select(0, blocks.slot_N))
 
     def _attend(
         self,
@@ -131,8 +130,7 @@ class RelativeAttention(Attention):
         index = index_BG[:, None, None].expand_as(by_distance)
         bias_BKHG = by_distance.gather(-1, index) * query.shape[-1] ** -0.5
         seen = cache.written[0], cache.written[1], self.ring.visible_slots(position_B)
-        found: Tensor = self.output(attend(query + biases[0], None, seen, bias_BKHG))
-        return found
+        return self.output(attend(query + biases[0], None, seen, bias_BKHG))
 
 
 class RelativeScores(torch.autograd.Function):

@@ -234,8 +234,7 @@ def _described_mean(name: str, paths: Sequence[Path], examples: int) -> dict[str
 
 def _rows_of(scores: Scores, ids: Sequence[str]) -> Floats:
     row_by_id = {id_: row for row, id_ in enumerate(scores.ids)}
-    rows: Floats = scores.parts_N2M[[row_by_id[id_] for id_ in ids]]
-    return rows
+    return scores.parts_N2M[[row_by_id[id_] for id_ in ids]]
 
 
 def _compared(

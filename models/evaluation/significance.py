@@ -19,8 +19,7 @@ _EQUAL = 1e-12
 def ratios(numerators: Floats, denominators: Floats) -> Floats:
     """Return the ratios element by element; NaN where a denominator is 0."""
     nothing = np.full(np.broadcast_shapes(numerators.shape, denominators.shape), np.nan)
-    found: Floats = np.divide(numerators, denominators, out=nothing, where=denominators > 0)
-    return found
+    return np.divide(numerators, denominators, out=nothing, where=denominators > 0)
 
 
 def _chunks(samples: int, size: int) -> Iterator[int]:
@@ -87,5 +86,4 @@ def randomization_p(
         signs = source.integers(0, 2, (rows, size), dtype=np.int8).astype(np.float64) * 2 - 1
         shift = (signs @ half_N2M.reshape(size, -1)).reshape(rows, 2, metrics)
         as_large_M += (differences(shift) >= observed_M - _EQUAL).sum(axis=0)
-    p: Floats = np.where(np.isnan(observed_M), np.nan, (1 + as_large_M) / (1 + samples))
-    return p
+    return np.where(np.isnan(observed_M), np.nan, (1 + as_large_M) / (1 + samples))

@@ -24,8 +24,7 @@ def renamed_vocab(model: bytes) -> bytes:
     message.pieces.add(piece=SENTENCE, score=0.0, type=USER_DEFINED)
     spec = message.trainer_spec
     spec.pad_piece, spec.bos_piece, spec.eos_piece = RENAMED.values()
-    data: bytes = message.SerializeToString()
-    return data
+    return message.SerializeToString()
 
 
 def source_ids(row: Row) -> list[list[int]]:

@@ -64,8 +64,7 @@ class AttentionPooling(nn.Module):
         weight_MZT = masked_softmax(score_MTZ.transpose(1, 2), source.is_token_MT[:, None])
         pooled_MZD = torch.einsum("mzt,mtzd->mzd", weight_MZT.to(head_MTZD), head_MTZD)
         mixed_MW = self.norm(self.dropout(self.output(pooled_MZD.flatten(1))))
-        out_MW: Tensor = self.to_feedforward(mixed_MW, self.feedforward)
-        return out_MW
+        return self.to_feedforward(mixed_MW, self.feedforward)
 
 
 class ParallelAttention(HierarchicalAttention):

@@ -63,8 +63,7 @@ class Attention(nn.Module):
     ) -> Tensor:
         """[R, Q, W] attention output for each query position, projected."""
         query_RHQD = self.split(self.query(x_RQW))
-        mixed_RQW: Tensor = self.output(self.attend(query_RHQD, keys_values, mask, causal))
-        return mixed_RQW
+        return self.output(self.attend(query_RHQD, keys_values, mask, causal))
 
     def _projected(self, x: Tensor, *by: nn.Linear) -> Tensor:
         """Return the outputs of several linear layers on x, concatenated, in one matrix product."""
@@ -88,8 +87,7 @@ class Attention(nn.Module):
             mask = None if causal else mask_RT[:, None, None]
             found_RTW = self.attend(query, (keys_values[0], keys_values[1]), mask, causal)
             found.append(found_RTW.flatten(0, 1))
-        mixed_NW: Tensor = self.output(torch.cat(found).index_select(0, slot_N))
-        return mixed_NW
+        return self.output(torch.cat(found).index_select(0, slot_N))
 
     def cross_attention_varlen(
         self,
@@ -102,8 +100,7 @@ class Attention(nn.Module):
         """[N, W] attention output of the unpadded queries of rows over padded keys."""
         query_RHTD = self.split(pad(self.query(x_NW), slot_N, mask_RT))
         found_RTW = self.attend(query_RHTD, keys_values, mask)
-        mixed_NW: Tensor = self.output(unpad(found_RTW, slot_N))
-        return mixed_NW
+        return self.output(unpad(found_RTW, slot_N))
 
     def weights(self, x_RQW: Tensor, key_RHKD: Tensor, mask: Tensor | None) -> Tensor:
         """[R, H, Q, K] the attention itself, to look at; rows sum to 1."""
@@ -111,5 +108,4 @@ class Attention(nn.Module):
         score_RHQK = query_RHQD @ key_RHKD.transpose(-1, -2) * key_RHKD.shape[-1] ** -0.5
         if mask is not None:
             score_RHQK = score_RHQK.masked_fill(~mask, float("-inf"))
-        weight_RHQK: Tensor = score_RHQK.softmax(-1)
-        return weight_RHQK
+        return score_RHQK.softmax(-1)

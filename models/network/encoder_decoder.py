@@ -124,8 +124,7 @@ class EncoderDecoder(SummaryModel):
 
     def encode_tokens(self, source: Source) -> Tensor:
         """Return the encoded source tokens, [N, W]."""
-        encoded: Tensor = self.encoder_norm(self.encoder(self._embedded(source.id_N), source))
-        return encoded
+        return self.encoder_norm(self.encoder(self._embedded(source.id_N), source))
 
     def remember(self, encoded_NW: Tensor, source: Source) -> Memory:
         """Return the memory of encoded tokens."""
@@ -178,8 +177,7 @@ class EncoderDecoder(SummaryModel):
     @property
     def output_table(self) -> Tensor:
         """The vectors that logits are products with, [V, W]."""
-        table: Tensor = self.embedding.weight if self.output is None else self.output
-        return table
+        return self.embedding.weight if self.output is None else self.output
 
     def source_attention(self, batch: Batch, memory: Memory) -> Tensor:
         """Return the attention of target positions to source tokens, [B, S, L]."""
@@ -202,8 +200,7 @@ class EncoderDecoder(SummaryModel):
         return (cast(DecoderLayer, layer) for layer in self.decoder)
 
     def _embedded(self, ids: Tensor) -> Tensor:
-        embedded: Tensor = self.embedding(ids) * self.scale
-        return embedded
+        return self.embedding(ids) * self.scale
 
     def _positioned(self, target_BS: Tensor, slot_Y: Tensor | None) -> tuple[Tensor, TargetSlots]:
         """Return embeddings plus positions of some target positions (or all), [Y, W]."""

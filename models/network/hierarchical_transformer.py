@@ -110,8 +110,7 @@ class MultiHeadPooling(nn.Module):
         value_MTZD = value_MTW.reshape(*value_MTW.shape[:2], self.heads, -1)
         pooled_MZD = torch.einsum("mtz,mtzd->mzd", weight_MTZ, value_MTZD)
         if self.mix is None:
-            normed: Tensor = self.norm[0](pooled_MZD)
-            return normed
+            return self.norm[0](pooled_MZD)
         mixed_MZD = torch.einsum("mzd,zed->mze", pooled_MZD, self.mix)
         return torch.stack([n(m) for n, m in zip(self.norm, mixed_MZD.unbind(1), strict=True)], 1)
 

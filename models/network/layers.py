@@ -62,8 +62,7 @@ class LocalLayer(nn.Module):
         x_NW = self.to_attention(
             x_NW, lambda x: self.attention.self_attention_varlen(x, slot_N, groups)
         )
-        out_NW: Tensor = self.to_feedforward(x_NW, self.feedforward)
-        return out_NW
+        return self.to_feedforward(x_NW, self.feedforward)
 
 
 class TargetSlots(NamedTuple):
@@ -101,8 +100,7 @@ class SourceAttention(Attention):
     def from_hypotheses(self, x_BKW: Tensor, memory: SourceMemory) -> Tensor:
         """Return the output for the next position of each hypothesis, [B, K, W]."""
         keys, values, is_source_BL = memory
-        found_BKW: Tensor = self(x_BKW, (keys, values), is_source_BL[:, None, None])
-        return found_BKW
+        return self(x_BKW, (keys, values), is_source_BL[:, None, None])
 
     def token_weights(self, x_BSW: Tensor, memory: SourceMemory) -> Tensor:
         """Return the attention to source tokens, mean of the heads, [B, S, L]."""
@@ -131,8 +129,7 @@ class DecoderLayer(nn.Module):
         """Return the output for all positions at once, [Y, W]."""
         x_YW = self._look_back(x_YW, slots)
         x_YW = self.to_cross(x_YW, lambda x: self.cross_attention.from_targets(x, slots, memory))
-        out_YW: Tensor = self.to_feedforward(x_YW, self.feedforward)
-        return out_YW
+        return self.to_feedforward(x_YW, self.feedforward)
 
     def step(
         self, x_BKW: Tensor, cache: KeysValues, step: int, is_ancestor_BKC: Tensor, memory: Any
@@ -150,28 +147,24 @@ class DecoderLayer(nn.Module):
             for whole, part in zip(cache, new, strict=True):
                 whole[:, :, end - beam : end] = part
             keys, values = (whole[:, :, :end] for whole in cache)
-            seen: Tensor = self.self_attention(x_BKW, (keys, values), is_ancestor_BKC[:, None])
-            return seen
+            return self.self_attention(x_BKW, (keys, values), is_ancestor_BKC[:, None])
 
         x_BKW = self.to_self(x_BKW, look_back)
         x_BKW = self.to_cross(x_BKW, lambda x: self.cross_attention.from_hypotheses(x, memory))
-        out_BKW: Tensor = self.to_feedforward(x_BKW, self.feedforward)
-        return out_BKW
+        return self.to_feedforward(x_BKW, self.feedforward)
 
     def source_weights(self, x_YW: Tensor, slots: TargetSlots, memory: Any) -> Tensor:
         """Return how target positions attend to source tokens, [B, S, L]."""
         x_YW = self._look_back(x_YW, slots)
         if self.to_cross.pre_norm:
             x_YW = self.to_cross.norm(x_YW)
-        weight_BSL: Tensor = self.cross_attention.token_weights(pad(x_YW, *slots), memory)
-        return weight_BSL
+        return self.cross_attention.token_weights(pad(x_YW, *slots), memory)
 
     def _look_back(self, x_YW: Tensor, slots: TargetSlots) -> Tensor:
         slot_Y, is_used_BS = slots
-        seen_YW: Tensor = self.to_self(
+        return self.to_self(
             x_YW,
             lambda x: self.self_attention.self_attention_varlen(
                 x, slot_Y, [is_used_BS], causal=True
             ),
         )
-        return seen_YW

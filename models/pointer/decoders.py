@@ -64,8 +64,7 @@ class BahdanauDecoder(nn.Module):
 
     def key(self, value_BLA: Tensor) -> Tensor:
         """Return the features of source tokens in attention."""
-        features: Tensor = self.source(value_BLA)
-        return features
+        return self.source(value_BLA)
 
     def start(self, memory: Memory, count: int) -> DecoderState:
         """Return the encoder's last states, reduced to the decoder's width."""
@@ -174,8 +173,7 @@ def _generate(gate: nn.Linear | None, *parts: Tensor) -> Tensor:
     """Return the logit of the probability to generate, [B, Q]; 0 for a model that never copies."""
     if gate is None:
         return parts[0].new_zeros(parts[0].shape[:2])
-    logit: Tensor = gate(torch.cat(parts, -1))[..., 0]
-    return logit
+    return gate(torch.cat(parts, -1))[..., 0]
 
 
 def _softmax(score_BQL: Tensor, is_seen_BQL: Tensor) -> Tensor:

@@ -185,8 +185,7 @@ class PointerGenerator(SummaryModel):
 
     def _embedded(self, ids: Tensor) -> Tensor:
         known = ids.masked_fill(ids >= self.settings.vocab_size, UNKNOWN)
-        embedded: Tensor = self.dropout(self.embedding(known))
-        return embedded
+        return self.dropout(self.embedding(known))
 
     def _windows(self, target_BS: Tensor, memory: Memory) -> Tensor:
         """Return the window that each target position attends to, [B, S]."""

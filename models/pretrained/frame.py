@@ -83,8 +83,7 @@ def prompt_frame(settings: PretrainedSettings, tokenizer: Any, config: Any) -> F
 
 
 def _plain(tokenizer: Any, text: str) -> list[int]:
-    ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"] if text else []
-    return ids
+    return tokenizer(text, add_special_tokens=False)["input_ids"] if text else []
 
 
 def _around(tokenizer: Any) -> tuple[list[int], list[int]]:

@@ -24,8 +24,7 @@ def new_network(config: Any) -> nn.Module:
     for name in _LAYER_DROPS:
         if hasattr(config, name):
             setattr(config, name, 0.0)
-    network: nn.Module = _kind(config).from_config(config, dtype=torch.float32)
-    return network
+    return _kind(config).from_config(config, dtype=torch.float32)
 
 
 def pretrained_network(config: Any, folder: str) -> nn.Module:
@@ -42,7 +41,7 @@ def pretrained_network(config: Any, folder: str) -> nn.Module:
         raise ValueError(f"--pretrained {folder}: {str(error).strip().splitlines()[0]}") from error
     if missing := sorted(loading["missing_keys"]):
         raise ValueError(f"--pretrained {folder}: no weights of {missing[0]}")
-    return network  # type: ignore[no-any-return]
+    return network
 
 
 def _kind(config: Any) -> Any:

@@ -153,8 +153,7 @@ class Decoder(nn.Module):
         sum_BKLW = self.query(x_BKW)[:, :, None] + memory.key_BLW[:, None]
         score_BKL = self.score(sum_BKLW.tanh())[..., 0]
         score_BKL = score_BKL.masked_fill(~memory.is_source_BL[:, None], float("-inf"))
-        weight_BKL: Tensor = score_BKL.softmax(-1)
-        return weight_BKL
+        return score_BKL.softmax(-1)
 
 
 class LstmAttention(SummaryModel):
@@ -194,8 +193,7 @@ class LstmAttention(SummaryModel):
         """The memory of the sources of a batch."""
         rows = source.slot_in_example_N, source.is_source_BL
         embedded_BLE = pad(self.source_embedding(source.id_N) * self.scale, *rows)
-        memory: Memory = self.encoder(embedded_BLE, source.is_source_BL)
-        return memory
+        return self.encoder(embedded_BLE, source.is_source_BL)
 
     def decode(self, target_BS: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
         """([B, S, W] attention vectors, which tell next tokens; [B, S, L] attention weights)."""
@@ -243,8 +241,7 @@ class LstmAttention(SummaryModel):
         return F.linear(x, self.output)
 
     def _embedded(self, ids: Tensor) -> Tensor:
-        embedded: Tensor = self.target_embedding(ids) * self.scale
-        return embedded
+        return self.target_embedding(ids) * self.scale
 
 
 def _rows_at(x_BLW: Tensor, index_BL: Tensor) -> Tensor:

@@ -135,8 +135,7 @@ class Trainer(TrainingLoop[Batch]):
         """Return the loss of a batch."""
         batch = self._moved(batch)
         self._stall.count(self.step + 1, batch.label_Y)
-        loss: Loss = self.parallel(batch, self.settings.train.label_smoothing)
-        return loss
+        return self.parallel(batch, self.settings.train.label_smoothing)
 
     def warning(self) -> str:
         """Return a warning once if the loss has not moved after the warm-up."""

@@ -40,8 +40,7 @@ class Subwords:
 
     def encode_texts(self, texts: list[str]) -> list[list[int]]:
         """Return the ids of each text."""
-        ids: list[list[int]] = self.processor.encode(texts, num_threads=1)
-        return ids
+        return self.processor.encode(texts, num_threads=1)
 
     def decode(self, tokens: Sequence[int], title: str, paragraphs: Sequence[str]) -> str:
         """Return the text of a summary; the source it is written from is of no use here."""

@@ -47,8 +47,7 @@ def masked_max(x_NTF: Tensor, length_N: Tensor) -> Tensor:
     is_padding_NT = torch.arange(x_NTF.shape[1], device=length_N.device) >= length_N[:, None]
     x_NTF = x_NTF.masked_fill(is_padding_NT[..., None], -torch.inf)
     # amax would share the gradient among ties, and its way back is slower
-    best_NF: Tensor = x_NTF.max(1).values
-    return best_NF
+    return x_NTF.max(1).values
 
 
 class Ranker(nn.Module):
@@ -90,8 +89,7 @@ class Ranker(nn.Module):
         from_tokens_NF = masked_max(F.linear(self.dropout(u_NTH), for_token_FH), paragraph_length_N)
         p_NF = torch.tanh(from_tokens_NF + from_title_NF)
         p_NF = p_NF.masked_fill(paragraph_length_N[:, None] == 0, 0.0)
-        logit_N: Tensor = self.score(self.dropout(p_NF)).squeeze(-1)
-        return logit_N
+        return self.score(self.dropout(p_NF)).squeeze(-1)
 
     def encode_titles(self, title_AT: Tensor, title_length_A: Tensor) -> Tensor:
         """[A, H] the maximum over the title's tokens (equations 1 and 3)."""

@@ -51,5 +51,4 @@ def clone_scores(page: Sketch, pairs: Sketch, starts: NDArray[np.int64]) -> NDAr
     table[page & np.uint32(_TABLE_SIZE - 1)] = True  # a false hit in one of 65,536 / len(page)
     hits = table[pairs & np.uint32(_TABLE_SIZE - 1)]
     sizes = np.diff(np.append(starts, len(pairs)))
-    held: NDArray[np.float64] = np.add.reduceat(hits.astype(np.float64), starts) / sizes
-    return held
+    return np.add.reduceat(hits.astype(np.float64), starts) / sizes

@@ -248,8 +248,7 @@ class TrainingLoop(Generic[B]):
         parameters = [p for p in self.model.parameters() if p.grad is not None]
         for parameter in parameters:
             parameter.grad.mul_(scale)  # type: ignore[union-attr]
-        norm: Tensor = gather(nn.utils.clip_grad_norm_(parameters, self.loop.clip or math.inf))
-        return norm
+        return gather(nn.utils.clip_grad_norm_(parameters, self.loop.clip or math.inf))
 
     def autocast(self) -> torch.autocast:
         """Return the context of a forward pass in the precision of the settings."""

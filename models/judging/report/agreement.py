@@ -50,9 +50,7 @@ def _coincidences(units: Sequence[Sequence[float]], values: Sequence[float]) -> 
 def _distances(values_V: Floats, totals_V: Floats, level: str) -> Floats:
     """Squared distance of two values at a level of measurement."""
     if level == "nominal":
-        unequal: Floats = 1.0 - np.eye(len(values_V))
-        return unequal
+        return 1.0 - np.eye(len(values_V))
     # ordinal: how many values lie between two, with half of those equal to either
     places_V = values_V if level == "interval" else np.cumsum(totals_V) - totals_V / 2
-    squared: Floats = (places_V[:, None] - places_V[None, :]) ** 2
-    return squared
+    return (places_V[:, None] - places_V[None, :]) ** 2
