@@ -23,9 +23,6 @@ from wikisum.models.network.packing import scatter_rows
 class FullAttention(Attention):
     """Every token sees all earlier ones and itself (T-D)."""
 
-    def __init__(self, settings: DecoderOnlySettings) -> None:
-        super().__init__(settings.width, settings.heads, settings.attention_dropout, settings.bias)
-
     def forward(self, x_NW: Tensor, layout: Layout) -> Tensor:  # type: ignore[override]
         """[N, W] what each token finds."""
         shape = len(layout.lengths), layout.longest, -1
@@ -60,11 +57,32 @@ class FullAttention(Attention):
         return self.output(attend(query, (keys, values, is_token_BS), written))
 
 
-class LocalAttention(Attention):
+class RingAttention(Attention):
+    """Attention to the last tokens alone, whose keys and values a search keeps in a ring."""
+
+    ring: Ring
+
+    def start(self, x_NW: Tensor, layout: Layout, beam: int, steps: int) -> Cache:
+        """The cache of a prompt: the keys and values of its last tokens."""
+        keys, values = self._projected(x_NW, self.key, self.value).chunk(2, -1)
+        filled = (self.ring.filled(part, layout, beam, self.heads) for part in (keys, values))
+        return Cache(written=tuple(filled))
+
+    def write(
+        self, x_BKW: Tensor, cache: Cache, position_B: Tensor
+    ) -> tuple[Tensor, tuple[Tensor, Tensor, Tensor]]:
+        """The query of one more token, and what it sees, itself included; in place."""
+        query, key, value = heads_of(self, x_BKW)
+        for ring, new in zip(cache.written, (key, value), strict=True):
+            self.ring.write(position_B, ring, new)
+        return query, (cache.written[0], cache.written[1], self.ring.visible_slots(position_B))
+
+
+class LocalAttention(RingAttention):
     """Tokens see the earlier ones of their block, and of `lookback` blocks before it."""
 
     def __init__(self, settings: DecoderOnlySettings) -> None:
-        super().__init__(settings.width, settings.heads, settings.attention_dropout, settings.bias)
+        super().__init__(settings)
         self.block, self.lookback = settings.block, settings.lookback
         self.ring = Ring(self.block, self.lookback, self.lookback * self.block)
 
@@ -88,18 +106,9 @@ class LocalAttention(Attention):
         key_T = torch.arange(len(x_TW), device=x_TW.device)
         return mean_weights(self, x_TW, x_TW, first, self.ring.is_visible(key_T[first:], key_T))
 
-    def start(self, x_NW: Tensor, layout: Layout, beam: int, steps: int) -> Cache:
-        """The cache of a prompt: the keys and values of its last blocks."""
-        keys, values = self._projected(x_NW, self.key, self.value).chunk(2, -1)
-        filled = (self.ring.filled(part, layout, beam, self.heads) for part in (keys, values))
-        return Cache(written=tuple(filled))
-
     def step(self, x_BKW: Tensor, cache: Cache, position_B: Tensor, step: int) -> Tensor:
         """[B, K, W] what one more token of each hypothesis finds; the cache changes in place."""
-        query, key, value = heads_of(self, x_BKW)
-        for ring, new in zip(cache.written, (key, value), strict=True):
-            self.ring.write(position_B, ring, new)
-        seen = cache.written[0], cache.written[1], self.ring.visible_slots(position_B)
+        query, seen = self.write(x_BKW, cache, position_B)
         return self.output(attend(query, None, seen))
 
 
@@ -118,7 +127,7 @@ class CompressedAttention(Attention):
 
     def __init__(self, settings: DecoderOnlySettings) -> None:
         width = settings.width
-        super().__init__(width, settings.heads, settings.attention_dropout, settings.bias)
+        super().__init__(settings)
         self.factor, self.is_before = settings.factor, settings.compression == "before"
         self.shorten = nn.ModuleList(
             nn.Linear(self.factor * width, width) for _ in range(1 if self.is_before else 2)

@@ -22,12 +22,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from wikisum.models.decoder_only.attention import heads_of
+from wikisum.models.decoder_only.attention import RingAttention
 from wikisum.models.decoder_only.caches import Cache, attend
 from wikisum.models.decoder_only.sequences import Blocks, Layout
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
 from wikisum.models.decoder_only.windows import Ring, window_mask, with_previous
-from wikisum.models.network.attention import Attention
 from wikisum.models.network.packing import scatter_rows
 from wikisum.models.network.positions import sinusoids
 
@@ -37,12 +36,12 @@ from wikisum.models.network.positions import sinusoids
 MAX_SCORES = 2**21
 
 
-class RelativeAttention(Attention):
+class RelativeAttention(RingAttention):
     """Attention of a segment to itself and its memory; `biases` [2, H, D] are u and v."""
 
     def __init__(self, settings: DecoderOnlySettings) -> None:
         width = settings.width
-        super().__init__(width, settings.heads, settings.attention_dropout, settings.bias)
+        super().__init__(settings)
         self.segment, self.memory = settings.block, settings.memory
         self.lookback = -(-self.memory // self.segment)
         self.ring = Ring(self.segment, self.lookback, self.memory)
@@ -110,26 +109,17 @@ class RelativeAttention(Attention):
         weight_HQT: Tensor = score_HQT.masked_fill(~visible, float("-inf")).softmax(-1)
         return weight_HQT.mean(0)
 
-    def start(self, x_NW: Tensor, layout: Layout, beam: int, steps: int) -> Cache:
-        """The cache of a prompt: keys and values of its last segment and of its memory."""
-        keys, values = self._projected(x_NW, self.key, self.value).chunk(2, -1)
-        filled = (self.ring.filled(part, layout, beam, self.heads) for part in (keys, values))
-        return Cache(written=tuple(filled))
-
     def step(
         self, x_BKW: Tensor, cache: Cache, position_B: Tensor, step: int, biases: Tensor
     ) -> Tensor:
         """[B, K, W] what one more token of each hypothesis finds; the cache changes in place."""
-        query, key, value = heads_of(self, x_BKW)
-        for ring, new in zip(cache.written, (key, value), strict=True):
-            self.ring.write(position_B, ring, new)
+        query, seen = self.write(x_BKW, cache, position_B)
         by_distance = torch.einsum(
             "bkhd,hgd->bkhg", query + biases[1], self._positions(x_BKW, self.ring.size)
         )
         index_BG = self.ring.distances(position_B)
         index = index_BG[:, None, None].expand_as(by_distance)
         bias_BKHG = by_distance.gather(-1, index) * query.shape[-1] ** -0.5
-        seen = cache.written[0], cache.written[1], self.ring.visible_slots(position_B)
         return self.output(attend(query + biases[0], None, seen, bias_BKHG))
 
 

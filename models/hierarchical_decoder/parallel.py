@@ -75,8 +75,7 @@ class ParallelAttention(HierarchicalAttention):
 
     def __init__(self, settings: ParallelSettings) -> None:
         super().__init__()
-        shape = settings.width, settings.heads, settings.attention_dropout, settings.bias
-        self.words, self.paragraphs = WordAttention(*shape), Attention(*shape)
+        self.words, self.paragraphs = WordAttention(settings), Attention(settings)
         self.attention_dropout = nn.Dropout(settings.attention_dropout)
 
     def remember(

@@ -73,8 +73,7 @@ class VerticalAttention(HierarchicalAttention):
 
     def __init__(self, settings: VerticalSettings) -> None:
         super().__init__()
-        shape = settings.width, settings.heads, settings.attention_dropout, settings.bias
-        self.words, self.paragraphs = WordAttention(*shape), StepwiseAttention(*shape)
+        self.words, self.paragraphs = WordAttention(settings), StepwiseAttention(settings)
         self.norm = (
             nn.Sequential(nn.Dropout(settings.dropout), nn.LayerNorm(settings.width, NORM_EPSILON))
             if settings.released

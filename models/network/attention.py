@@ -11,18 +11,19 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from wikisum.models.network.packing import pad, scatter_rows, unpad
+from wikisum.models.network.settings import LayerSettings
 
 
 class Attention(nn.Module):
     """Scaled dot-product attention with `heads` heads (Vaswani et al. 2017)."""
 
-    def __init__(self, width: int, heads: int, dropout: float, bias: bool) -> None:
+    def __init__(self, settings: LayerSettings) -> None:
         super().__init__()
-        self.heads, self.dropout = heads, dropout
-        self.query = nn.Linear(width, width, bias)
-        self.key = nn.Linear(width, width, bias)
-        self.value = nn.Linear(width, width, bias)
-        self.output = nn.Linear(width, width, bias)
+        self.heads, self.dropout = settings.heads, settings.attention_dropout
+        width, bias = settings.width, settings.bias
+        self.query, self.key, self.value, self.output = (
+            nn.Linear(width, width, bias) for _ in range(4)
+        )
 
     def split(self, x_RQW: Tensor) -> Tensor:
         """[R, H, Q, D] the heads side by side."""

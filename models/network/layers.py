@@ -51,9 +51,7 @@ class LocalLayer(nn.Module):
 
     def __init__(self, settings: EncoderDecoderSettings) -> None:
         super().__init__()
-        self.attention = Attention(
-            settings.width, settings.heads, settings.attention_dropout, settings.bias
-        )
+        self.attention = Attention(settings)
         self.feedforward = FeedForward(settings)
         self.to_attention, self.to_feedforward = Residual(settings), Residual(settings)
 
@@ -119,9 +117,8 @@ class DecoderLayer(nn.Module):
         self, settings: EncoderDecoderSettings, cross_attention: nn.Module | None = None
     ) -> None:
         super().__init__()
-        shape = settings.width, settings.heads, settings.attention_dropout, settings.bias
-        self.self_attention = Attention(*shape)
-        self.cross_attention: Any = cross_attention or SourceAttention(*shape)
+        self.self_attention = Attention(settings)
+        self.cross_attention: Any = cross_attention or SourceAttention(settings)
         self.feedforward = FeedForward(settings)
         self.to_self, self.to_cross, self.to_feedforward = (Residual(settings) for _ in range(3))
 

@@ -2,13 +2,14 @@ import torch
 from torch import nn
 
 from wikisum.models.hierarchical_decoder.vertical import StepwiseAttention
+from wikisum.models.network.settings import LayerSettings
 
 
 @torch.no_grad()
 def test_moved_projections_are_those_of_plain_attention():
     """Keys of each query's own, against torch's attention with one query at a time."""
     torch.manual_seed(0)
-    own = StepwiseAttention(16, 4, 0.0, bias=True).double()
+    own = StepwiseAttention(LayerSettings(width=16, heads=4)).double()
     theirs = nn.MultiheadAttention(16, 4, batch_first=True).double()
     for part in (own.query, own.key, own.value, own.output):
         nn.init.normal_(part.bias)

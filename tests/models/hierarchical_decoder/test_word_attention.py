@@ -5,6 +5,7 @@ from torch.nn import functional as F
 
 from wikisum.models.hierarchical_decoder.word_attention import WordAttention
 from wikisum.models.network import packing
+from wikisum.models.network.settings import LayerSettings
 
 EXAMPLES = ([5, 3, 1], [4], [2, 7])
 
@@ -12,7 +13,7 @@ EXAMPLES = ([5, 3, 1], [4], [2, 7])
 @pytest.fixture
 def attention():
     torch.manual_seed(0)
-    layer = WordAttention(8, 2, 0.0, bias=True).eval()
+    layer = WordAttention(LayerSettings(width=8, heads=2)).eval()
     for part in (layer.query, layer.key, layer.value):
         nn.init.normal_(part.bias)
     return layer

@@ -4,13 +4,18 @@ from torch import nn
 from torch.nn import functional as F
 
 from wikisum.models.network.attention import Attention
+from wikisum.models.network.settings import LayerSettings
 
 ROWS, QUERIES, KEYS, WIDTH, HEADS = 2, 3, 5, 8, 2
 
 
 def make(bias=True, dropout=0.0):
     torch.manual_seed(0)
-    return Attention(WIDTH, HEADS, dropout, bias).double().eval()
+    return (
+        Attention(LayerSettings(width=WIDTH, heads=HEADS, attention_dropout=dropout, bias=bias))
+        .double()
+        .eval()
+    )
 
 
 def torchs(own):
