@@ -29,6 +29,7 @@ from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.models.sources import SourceForm
 from wikisum.models.table import build, preset, presets, spec_of
+from wikisum.ranker.runs.tables import text_columns
 from wikisum.ranker.setting import Checked, setting
 from wikisum.ranker.training.failures import is_out_of_memory
 from wikisum.ranker.training.monitor import peak_memory_bytes
@@ -248,18 +249,16 @@ def median_seconds(work: Callable[[], object], repeats: int, device: torch.devic
 
 def table(rows: Sequence[Cost]) -> str:
     """Return the rows as a table for a terminal."""
-    names = "parameters", "examples", "tokens/s", "TFLOP/s", "s/summary", "GiB"
-    first = max(len(name) for name in ["model", *(r.preset for r in rows)])
-    head = f"{'model':<{first}}" + "".join(
-        f"{n:>{w}}" for n, w in zip(names, (14, 10, 12, 10, 12, 8), strict=True)
-    )
-    lines = [
-        f"{r.preset:<{first}}{r.parameters:>14,}{r.examples:>10}{r.train_tokens_per_second:>12,.0f}"
-        f"{r.train_flops_per_second / 1e12:>10.3f}"
-        f"{r.seconds_per_summary:>12.3f}{r.peak_bytes / 2**30:>8.2f}"
+    head = ["model", "parameters", "examples", "tokens/s", "TFLOP/s", "s/summary", "GiB"]
+    cells = [
+        [
+            r.preset, f"{r.parameters:,}", f"{r.examples}", f"{r.train_tokens_per_second:,.0f}",
+            f"{r.train_flops_per_second / 1e12:.3f}", f"{r.seconds_per_summary:.3f}",
+            f"{r.peak_bytes / 2**30:.2f}",
+        ]
         for r in rows
-    ]
-    return "\n".join([head, *lines]) + "\n"
+    ]  # fmt: skip
+    return "\n".join(text_columns([head, *cells])) + "\n"
 
 
 def machine_of(device: torch.device) -> dict[str, object]:

@@ -17,6 +17,7 @@ from wikisum.ranker.rank import LEARNED, METHODS, best_first, rank
 from wikisum.ranker.recall import CUTS, RankedArticle, in_page_order, read_articles, recalls_at
 from wikisum.ranker.rouge import rouge, rouge_tokens
 from wikisum.ranker.runs.progress import ProgressLine
+from wikisum.ranker.runs.tables import markdown_table
 from wikisum.ranker.select import extractive_summary, lead_sentences, lead_summary
 from wikisum.ranker.sumbasic import sumbasic_sentences
 
@@ -170,36 +171,22 @@ def _row(method: str, scored: Sequence[MethodScores]) -> dict[str, Any]:
 
 def markdown(rows: Sequence[dict[str, Any]]) -> str:
     """Return the rows of `evaluate_ranking` as two tables for people."""
-    heads = [f"L' = {cut}" for cut in CUTS]
-    lines = [
-        f"ROUGE-L recall (%) of the best L' paragraphs, joined, against the lead; "
-        f"{rows[0]['articles']:,} articles",
-        "",
-        *_head(["method", *heads, "ms an article"]),
-    ]
+    recalls = [["method", *(f"L' = {cut}" for cut in CUTS), "ms per article"]]
     for row in rows:
         if "rougeL_recall" in row:
             cells = [f"{value:.2f}" for value in row["rougeL_recall"].values()]
             time_ms = f"{row['ms_per_article']:.1f}" if "ms_per_article" in row else ""
-            lines.append(_line([row["method"], *cells, time_ms]))
-    heads = [f"{name}{after}" for after in ("", ", title first") for name in ("R-1", "R-2", "R-L")]
-    lines += [
-        "",
-        "ROUGE F1 (%, stemmed; R-L is rougeL, each text one sequence) of summaries as long as the",
-        "lead (lead-3: three sentences): the best paragraphs; the title, then the best paragraphs",
-        "",
-        *_head(["method", *heads]),
-    ]
+            recalls.append([row["method"], *cells, time_ms])
+    names = "R-1", "R-2", "R-L"
+    scores = [["method", *names, *(f"{name}, title first" for name in names)]]
     for row in rows:
-        scores = [row["summary_f1"], row.get("titled_summary_f1", dict.fromkeys(ROUGES))]
-        cells = ["" if v is None else f"{v:.2f}" for some in scores for v in some.values()]
-        lines.append(_line([row["method"], *cells]))
-    return "\n".join(lines) + "\n"
-
-
-def _head(names: Sequence[str]) -> list[str]:
-    return [_line(names), _line(["---"] * len(names))]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+        both = [row["summary_f1"], row.get("titled_summary_f1", dict.fromkeys(ROUGES))]
+        cells = ["" if v is None else f"{v:.2f}" for some in both for v in some.values()]
+        scores.append([row["method"], *cells])
+    return (
+        "ROUGE-L recall (%) of the best L' paragraphs, joined, against the lead; "
+        f"{rows[0]['articles']:,} articles\n\n{markdown_table(recalls)}\n"
+        "ROUGE F1 (%, stemmed; R-L is rougeL, each text one sequence) of summaries as long as the\n"
+        "lead (lead-3: three sentences): the best paragraphs; the title, then the best paragraphs\n"
+        f"\n{markdown_table(scores)}"
+    )

@@ -12,8 +12,6 @@ positions, a norm at the end of both stacks, ReLU, one table of embeddings. Thre
 """
 
 import math
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +27,7 @@ from wikisum.models.settings.run import RunSettings
 from wikisum.models.training.checkpoints import Weights, choose, vocab_path
 from wikisum.models.vocabulary.pretrained import load_transformers
 from wikisum.ranker.data.vocab import BEGIN, END, PAD
+from wikisum.ranker.runs.atomic import new_folder
 
 PEGASUS_EPSILON = 1e-5
 GROWTH = math.sqrt(PEGASUS_EPSILON / NORM_EPSILON)
@@ -42,18 +41,13 @@ def to_transformers(run: Path, out: Path, checkpoint: str = "best") -> None:
     Raises FileExistsError if `out` exists, FileNotFoundError if there is no run, ValueError for a
     model that has no equal among those of transformers.
     """
-    if out.exists():
-        raise FileExistsError(f"{out} exists: name a new folder")
     chosen = choose(run, checkpoint)
     check_exportable(chosen.settings.model, str(run))
     network = pegasus(chosen.settings, chosen.weights)
     tokenizer = fast_tokenizer(vocab_path(run).read_bytes())
-    hidden = out.parent / f".{out.name}.export.tmp"
-    shutil.rmtree(hidden, ignore_errors=True)  # of a run that was killed
-    hidden.mkdir(parents=True)
-    network.save_pretrained(hidden)
-    tokenizer.save_pretrained(hidden)
-    os.rename(hidden, out)
+    with new_folder(out) as folder:
+        network.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
 
 
 def check_exportable(model: Any, name: str) -> None:

@@ -1,5 +1,6 @@
 """Greedy summaries of the first validation examples, which show in TensorBoard what is learned."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,11 +61,11 @@ def markdown(samples: list[SampleSummary]) -> str:
     )
 
 
-def repetition_warning(samples: list[SampleSummary]) -> str:
-    """Return a warning if there are several samples and all summaries have the same text."""
-    if len(samples) < 2 or len({sample.summary for sample in samples}) > 1:
+def repetition_warning(texts: Sequence[str], what: str = "summaries") -> str:
+    """Return a warning if there are several summaries and all have the same text."""
+    if len(texts) < 2 or len(set(texts)) > 1:
         return ""
     return (
-        f"warning: the summaries of {len(samples)} validation examples are the same text: the "
-        "model does not use its source yet\n"
+        f"warning: all {len(texts):,} {what} are the same text: the model does not use its "
+        "source. Train it for more --steps, or on more examples\n"
     )

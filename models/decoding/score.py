@@ -14,7 +14,7 @@ from wikisum.models.decoding.summary_files import BadSummaries, read_rows
 from wikisum.ranker.data.ragged import Ints
 from wikisum.ranker.data.shards import read_group
 from wikisum.ranker.data.vocab import PAD
-from wikisum.ranker.training.plan import token_batches
+from wikisum.ranker.training.plan import in_length_batches
 
 CHUNK_TEXTS = 256  # texts that are sorted by length together, and written together
 
@@ -113,12 +113,11 @@ def _chunk(
 ) -> list[TextScore]:
     """Return the scores of some texts, computed in batches of similar length."""
     lengths = np.array([sources[target.number - first] for target in targets])
-    order = lengths.argsort(kind="stable")
-    scores: dict[int, TextScore] = {}
-    for cut in token_batches(lengths[order], batch_tokens):
-        some = [targets[index] for index in order[cut]]
-        scores |= zip(order[cut].tolist(), _scores(summarizer, reader, some), strict=True)
-    return [scores[index] for index in range(len(targets))]
+
+    def scores(indexes: Ints) -> list[TextScore]:
+        return _scores(summarizer, reader, [targets[index] for index in indexes])
+
+    return in_length_batches(lengths, batch_tokens, scores)
 
 
 @torch.inference_mode()
@@ -141,7 +140,15 @@ def _scores(
 def _score(target: _Target, logs: list[float], is_cut: bool) -> TextScore:
     total = math.fsum(logs)
     mean = total / len(logs)
-    perplexity = math.exp(min(-mean, 700.0))
+    perplexity = math.exp(min(-mean, 700.0))  # finite, for JSON
     return TextScore(
-        target.id, target.title, target.text, is_cut, len(logs), total, mean, perplexity, logs
+        target.id,
+        target.title,
+        target.text,
+        is_cut,
+        len(logs),
+        total,
+        mean,
+        perplexity,
+        logs,
     )

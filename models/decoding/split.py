@@ -26,7 +26,7 @@ from wikisum.models.targets import Heading
 from wikisum.ranker.data.ragged import Ints
 from wikisum.ranker.data.shards import read_group
 from wikisum.ranker.training.lengths import reader_key
-from wikisum.ranker.training.plan import token_batches
+from wikisum.ranker.training.plan import in_length_batches
 
 OWN_HEADINGS = "own"
 CHUNK_ROWS = 64  # examples that are sorted by length together, and written together
@@ -72,18 +72,15 @@ def _chunk_results(
     examples: Sequence[dict[str, Any]],
 ) -> list[SummaryResult]:
     """Return the results of examples of these lengths, made in batches of similar length."""
-    order = lengths.argsort(kind="stable")
-    results: dict[int, SummaryResult] = {}
-    for cut in token_batches(lengths[order], job.batch_tokens):
-        indexes = order[cut]
+
+    def results(indexes: Ints) -> list[SummaryResult]:
         batch = job.reader.batch(numbers[indexes])
         given = _headings_of(summarizer, job, [examples[i] for i in indexes])
         rule = heading_rule(summarizer, job.reader.source.target, job.decoding, given)
         found = summaries(summarizer, batch, job.decoding, rule)
-        if given is not None:
-            found = list(map(with_headings, found, given))
-        results |= zip(indexes.tolist(), found, strict=True)
-    return [results[index] for index in range(len(numbers))]
+        return found if given is None else list(map(with_headings, found, given))
+
+    return in_length_batches(lengths, job.batch_tokens, results)
 
 
 def _headings_of(

@@ -14,7 +14,7 @@ from wikisum.models.targets import split_article
 from wikisum.ranker.data.ragged import Ints
 from wikisum.ranker.data.shards import read_group
 from wikisum.ranker.rouge import rouge
-from wikisum.ranker.training.plan import token_batches
+from wikisum.ranker.training.plan import in_length_batches
 
 METRICS = ("rouge1", "rouge2", "rougeL")
 
@@ -48,14 +48,16 @@ class RougeScorer:
     def __call__(self, model: SummaryModel, device: torch.device) -> dict[str, float]:
         """Return `validation_rouge1`, `_rouge2` and `_rougeL`, in 0..1."""
         model.eval()
-        order = self._lengths.argsort(kind="stable")
-        scores = []
-        for cut in token_batches(self._lengths[order], self._batch_tokens):
-            batch = self._reader.batch(order[cut]).to(device)
-            for number, found in zip(
-                order[cut].tolist(), beam_search(model, batch.source, self._greedy), strict=True
-            ):
-                scores.append(self._rouge(self._examples[number], found.tokens))
+
+        def rouge_of(indexes: Ints) -> list[list[float]]:
+            batch = self._reader.batch(indexes).to(device)
+            found = beam_search(model, batch.source, self._greedy)
+            return [
+                self._rouge(self._examples[index], one.tokens)
+                for index, one in zip(indexes, found, strict=True)
+            ]
+
+        scores = in_length_batches(self._lengths, self._batch_tokens, rouge_of)
         means = np.mean(scores, axis=0).tolist()
         return {f"validation_{name}": value for name, value in zip(METRICS, means, strict=True)}
 

@@ -33,6 +33,7 @@ from wikisum.ranker.runs.progress import ProgressLine
 from wikisum.ranker.setting import Checked, setting
 
 KEYS = tuple(metric.key for metric in METRICS)
+_NONE: dict[str, Any] = {"model": None, "run": None, "settings": None}
 _MOST_LOG = 700.0  # exp of more is no float
 
 
@@ -180,42 +181,45 @@ def evaluate(
     scores = [score(system, settings, to, only or None) for system in systems]
     if data is not None:
         ids = set(shared_ids(systems, scores)) if systems else only or None
-        for baseline in baseline_systems(
-            settings.baselines, data, settings.split, ids, settings.max_paragraphs
-        ):
-            measured = score(baseline, settings, to)
-            if ids is not None and (missing := ids.difference(measured.ids)):
-                raise BadSummaries(
-                    f"{len(missing)} of {len(ids)} examples of {systems[0].source} are not in "
-                    f"split {settings.split} of {data}, for example {min(missing)}"
-                )
-            systems.append(baseline)
-            scores.append(measured)
+        baselines = _baselines(data, settings, ids, to)
+        systems += [system for system, _ in baselines]
+        scores += [measured for _, measured in baselines]
     ids_N = shared_ids(systems, scores)
     parts_NK2M = np.stack([_rows_of(measured, ids_N) for measured in scores], axis=1)
-    names = [system.name for system in systems]
+    pairs = list(combinations(range(len(systems)), 2))
     described = [
-        {
-            "name": system.name,
-            "source": system.source,
-            "is_baseline": system.is_baseline,
-            "examples": len(ids_N),
-            "left_out": len(measured.ids) - len(ids_N),
-            **measured.settings,
-        }
-        for system, measured in zip(systems, scores, strict=True)
+        _described(s.name, s.source, s.is_baseline, len(ids_N), len(m.ids) - len(ids_N), m.settings)
+        for s, m in zip(systems, scores, strict=True)
     ]
-    pairs = list(combinations(range(len(names)), 2))
     if settings.mean:
         name, parts_N12M = _mean(parts_NK2M[:, : len(paths)])
         parts_NK2M = np.concatenate([parts_NK2M, parts_N12M], axis=1)
-        pairs += [(i, len(names)) for i in range(len(paths), len(names))]  # not with its own parts
-        names.append(name)
-        described.append(_described_mean(name, paths, len(ids_N)))
+        # not with its own parts
+        pairs += [(i, len(systems)) for i in range(len(paths), len(systems))]
+        described.append(_described(name, ", ".join(map(str, paths)), False, len(ids_N), 0, _NONE))
+    names = [system["name"] for system in described]
     figures, differences = _compared(names, parts_NK2M, pairs, settings)
     all_settings = {**asdict(settings), "data": data}
     found = Evaluation(all_settings, described, ids_N, figures, differences, parts_NK2M)
     return found, systems
+
+
+def _baselines(
+    data: str, settings: EvaluationSettings, ids: set[str] | None, to: TextIO
+) -> list[tuple[System, Scores]]:
+    """The baselines of a dataset, scored on these examples or on all."""
+    found = []
+    for baseline in baseline_systems(
+        settings.baselines, data, settings.split, ids, settings.max_paragraphs
+    ):
+        measured = score(baseline, settings, to)
+        if ids is not None and (missing := ids.difference(measured.ids)):
+            raise BadSummaries(
+                f"{len(missing)} of {len(ids)} examples to score are not in "
+                f"split {settings.split} of {data}, for example {min(missing)}"
+            )
+        found.append((baseline, measured))
+    return found
 
 
 def _mean(parts_NF2M: Floats) -> tuple[str, Floats]:
@@ -226,10 +230,17 @@ def _mean(parts_NF2M: Floats) -> tuple[str, Floats]:
     return f"mean of {count}", parts_NF2M.mean(axis=1, keepdims=True)
 
 
-def _described_mean(name: str, paths: Sequence[Path], examples: int) -> dict[str, Any]:
-    source = ", ".join(map(str, paths))
-    return {"name": name, "source": source, "is_baseline": False, "examples": examples,
-            "left_out": 0, "model": None, "run": None, "settings": None}  # fmt: skip
+def _described(
+    name: str, source: str, is_baseline: bool, examples: int, left_out: int, origin: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "source": source,
+        "is_baseline": is_baseline,
+        "examples": examples,
+        "left_out": left_out,
+        **origin,
+    }
 
 
 def _rows_of(scores: Scores, ids: Sequence[str]) -> Floats:

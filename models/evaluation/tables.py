@@ -7,7 +7,7 @@ from typing import Any
 from wikisum.models.evaluation.evaluate import Difference, Evaluation, Figure
 from wikisum.models.evaluation.metrics import COLUMNS, METRICS, Metric
 from wikisum.models.evaluation.significance import ratios
-from wikisum.models.evaluation.text import csv_of, markdown_table, shown_p, text_columns
+from wikisum.ranker.runs.tables import csv_of, markdown_table, shown_p, text_columns
 
 _BY_KEY = {metric.key: metric for metric in COLUMNS}
 _INTERVALS_FOR = tuple(metric.key for metric in METRICS if metric.is_compared)

@@ -1,13 +1,12 @@
 """Write a dataset in the format of another tool, into a new folder that is whole when it exists."""
 
-import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from wikisum.models.export.formats import graphsum, hiersumm, jsonl, primera, text
 from wikisum.models.export.hub import hf
 from wikisum.models.export.source import Source
+from wikisum.ranker.runs.atomic import new_folder
 
 FORMATS: dict[str, Callable[[Source, Path], list[str]]] = {
     "hiersumm": hiersumm,
@@ -27,19 +26,10 @@ def export(data: str, to: str, out: Path, max_paragraphs: int | None = None) -> 
     Returns notes on how to use it. Raises FileExistsError if `out` exists, FileNotFoundError if
     there is no dataset, ValueError if it lacks what the format needs.
     """
-    if out.exists():
-        raise FileExistsError(f"{out} exists: name a new folder")
     if to == "hf" and max_paragraphs is not None:
         raise ValueError("--max-paragraphs does not go with --to hf, which copies the shards")
-    source = Source(data, max_paragraphs or MAX_PARAGRAPHS.get(to))
-    source.splits()
-    hidden = out.parent / f".{out.name}.export.tmp"
-    shutil.rmtree(hidden, ignore_errors=True)  # of a run that was killed
-    hidden.mkdir(parents=True)
-    try:
-        notes = FORMATS[to](source, hidden)
-        os.rename(hidden, out)
-    except BaseException:
-        shutil.rmtree(hidden, ignore_errors=True)
-        raise
+    with new_folder(out) as folder:
+        source = Source(data, max_paragraphs or MAX_PARAGRAPHS.get(to))
+        source.splits()
+        notes = FORMATS[to](source, folder)
     return [note.replace("FOLDER", str(out)) for note in notes]

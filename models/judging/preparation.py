@@ -1,7 +1,6 @@
 """Preparation of a study: sample examples, assign them to judges, write the folder."""
 
 import secrets
-import shutil
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -21,7 +20,7 @@ from wikisum.models.judging.study import (
     Study,
     StudySettings,
 )
-from wikisum.ranker.runs.atomic import write_json
+from wikisum.ranker.runs.atomic import new_folder, write_json
 
 GOLD = "gold"  # the name of the lead as a system
 _TOKEN_BYTES = 32
@@ -84,12 +83,10 @@ def _write(study: Study, examples: Sequence[Example], screens: Sequence[Sequence
         for number in range(len(judges) + 1, len(judges) + 1 + study.settings.markers):
             judges.append(Judge(number, secrets.token_urlsafe(_TOKEN_BYTES), MARKER))
             by_judge[number] = marking
-    temporary = study.folder.with_name(f".{study.folder.name}.tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True, mode=0o700)  # the database holds the tokens of all links
-    store.create(temporary / DATABASE, judges, examples, by_judge)
-    write_json(temporary / SETTINGS, _plain(study))
-    temporary.rename(study.folder)
+    # the database holds the tokens of all links
+    with new_folder(study.folder, mode=0o700) as folder:
+        store.create(folder / DATABASE, judges, examples, by_judge)
+        write_json(folder / SETTINGS, _plain(study))
 
 
 def _plain(study: Study) -> dict[str, Any]:

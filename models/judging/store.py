@@ -7,11 +7,12 @@ when `save` returns.
 
 import json
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wikisum.models.judging.assignment import Screen
 from wikisum.models.judging.questions import Question
@@ -77,37 +78,40 @@ class Store:
             with connection:
                 yield connection
 
+    def _rows(self, query: str, *values: object) -> list[Any]:
+        with self._connection() as db:
+            return db.execute(query, values).fetchall()
+
     def judges(self) -> list[Judge]:
         """Return all judges and markers."""
-        with self._connection() as db:
-            return [Judge(*r) for r in db.execute("SELECT * FROM judge ORDER BY number")]
+        return [Judge(*row) for row in self._rows("SELECT * FROM judge ORDER BY number")]
 
     def judge(self, token: str) -> Judge | None:
         """Return who has a link with this token."""
-        with self._connection() as db:
-            row = db.execute("SELECT * FROM judge WHERE token = ?", (token,)).fetchone()
-        return Judge(*row) if row else None
+        rows = self._rows("SELECT * FROM judge WHERE token = ?", token)
+        return Judge(*rows[0]) if rows else None
 
     def screens(self, judge: int) -> list[Screen]:
         """Return the screens of a judge in their order."""
         query = "SELECT example, systems, question FROM screen WHERE judge = ? ORDER BY position"
-        with self._connection() as db:
-            rows = db.execute(query, (judge,)).fetchall()
+        rows = self._rows(query, judge)
         return [Screen(example, tuple(json.loads(shown)), q) for example, shown, q in rows]
 
     def examples(self) -> list[Example]:
         """Return all examples in their order."""
-        with self._connection() as db:
-            rows = db.execute("SELECT * FROM example ORDER BY number").fetchall()
-        return [_example(row) for row in rows]
+        return list(map(_example, self._rows("SELECT * FROM example ORDER BY number")))
 
     def answers(self, judge: int | None = None) -> list[Answer]:
         """Return the answers of a judge, or of all."""
-        columns = "SELECT judge, position, field, value FROM answer"
-        query, values = (columns, ()) if judge is None else (f"{columns} WHERE judge = ?", (judge,))
-        with self._connection() as db:
-            rows = db.execute(f"{query} ORDER BY judge, position, field", values).fetchall()
-        return [Answer(*row) for row in rows]
+        query = "SELECT judge, position, field, value FROM answer WHERE judge = coalesce(?, judge)"
+        return [Answer(*r) for r in self._rows(f"{query} ORDER BY judge, position, field", judge)]
+
+    def values(self, judge: int) -> defaultdict[int, dict[str, str]]:
+        """Return the answers of a judge by position and field."""
+        found: defaultdict[int, dict[str, str]] = defaultdict(dict)
+        for answer in self.answers(judge):
+            found[answer.position][answer.field] = answer.value
+        return found
 
     def save(self, judge: int, position: int, values: Mapping[str, str]) -> None:
         """Save answers to fields of a screen over older ones, all or none."""

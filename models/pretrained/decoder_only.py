@@ -12,15 +12,14 @@ import torch
 from torch import Tensor
 
 from wikisum.models.network.packing import Batch, Source
-from wikisum.models.network.spec import Loss, SummaryModel
 from wikisum.models.pretrained.frame import Rows, prompt_frame, rows
-from wikisum.models.pretrained.labels import cross_entropy, model_ids, our_logits
+from wikisum.models.pretrained.labels import PretrainedModel, model_ids, our_logits
 from wikisum.models.pretrained.lengths import check_steps, target_positions
 from wikisum.models.pretrained.network import CacheState, returning_attention, source_shares
 from wikisum.models.pretrained.settings import PretrainedSettings
 
 
-class PretrainedDecoder(SummaryModel):
+class PretrainedDecoder(PretrainedModel):
     """A decoder-only model of transformers.
 
     Prompts are padded at the left, so that all targets begin at the same position.
@@ -37,16 +36,6 @@ class PretrainedDecoder(SummaryModel):
     def encode(self, source: Source) -> Rows:
         """Return the prompts."""
         return rows(source, self.frame, is_left=True)
-
-    def forward(self, batch: Batch, smoothing: float) -> Loss:
-        """Return the loss of the target labels alone."""
-        logits_YV = self._logits(batch, self.encode(batch.source))
-        return cross_entropy(logits_YV, model_ids(batch.label_Y, self.frame), smoothing)
-
-    def log_probabilities(self, batch: Batch, memory: Rows) -> Tensor:
-        """Return the log-probability of each real target label, [Y]."""
-        log_YV = self._logits(batch, memory).float().log_softmax(-1)
-        return log_YV.gather(-1, model_ids(batch.label_Y, self.frame)[:, None])[:, 0]
 
     def _logits(self, batch: Batch, memory: Rows) -> Tensor:
         target_BS = model_ids(batch.target_BS[:, 1:], self.frame)

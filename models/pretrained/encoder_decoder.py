@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from wikisum.models.network.packing import Batch, Source
-from wikisum.models.network.spec import Loss, SummaryModel
 from wikisum.models.pretrained.frame import Rows, encoder_frame, rows
-from wikisum.models.pretrained.labels import cross_entropy, model_ids, our_logits
+from wikisum.models.pretrained.labels import PretrainedModel, model_ids, our_logits
 from wikisum.models.pretrained.lengths import check_steps, target_positions
 from wikisum.models.pretrained.network import CacheState, returning_attention, source_shares
 from wikisum.models.pretrained.settings import PretrainedSettings
@@ -28,7 +27,7 @@ class Encoded(NamedTuple):
     rows: Rows
 
 
-class PretrainedEncoderDecoder(SummaryModel):
+class PretrainedEncoderDecoder(PretrainedModel):
     """An encoder-decoder of transformers."""
 
     def __init__(
@@ -54,16 +53,6 @@ class PretrainedEncoderDecoder(SummaryModel):
             input_ids=read.id_BT, attention_mask=read.mask_BT, return_dict=True, **more
         )
         return Encoded(found.last_hidden_state, read)
-
-    def forward(self, batch: Batch, smoothing: float) -> Loss:
-        """Return the loss of the target labels; inputs that begin every target are not learned."""
-        logits_YV = self._logits(batch, self.encode(batch.source))
-        return cross_entropy(logits_YV, model_ids(batch.label_Y, self.frame), smoothing)
-
-    def log_probabilities(self, batch: Batch, memory: Encoded) -> Tensor:
-        """Return the log-probability of each real target label, [Y]."""
-        log_YV = self._logits(batch, memory).float().log_softmax(-1)
-        return log_YV.gather(-1, model_ids(batch.label_Y, self.frame)[:, None])[:, 0]
 
     def _logits(self, batch: Batch, memory: Encoded) -> Tensor:
         logits_BSV: Tensor = self._decode(batch, memory).logits[:, len(self.frame.start) - 1 :]

@@ -3,10 +3,14 @@
 Letters: B examples, S target positions, Y real labels, V tokens of the model, K hypotheses.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from wikisum.models.network.packing import Batch
+from wikisum.models.network.spec import SummaryModel
 from wikisum.models.pretrained.frame import Frame
 from wikisum.models.vocabulary.pretrained import OFFSET
 from wikisum.ranker.data.vocab import END
@@ -36,3 +40,23 @@ def our_logits(logits_BKV: Tensor, frame: Frame) -> Tensor:
     out = torch.cat([special, logits_BKV], -1)
     out[..., OFFSET + frame.end] = -torch.inf
     return out
+
+
+class PretrainedModel(SummaryModel):
+    """Base class of models of transformers: what follows from the logits of target labels."""
+
+    frame: Frame
+
+    def _logits(self, batch: Batch, memory: Any) -> Tensor:
+        """Return the logits of the real target labels, [Y, V], in the ids of the model."""
+        raise NotImplementedError
+
+    def forward(self, batch: Batch, smoothing: float) -> Loss:
+        """Return the loss of the target labels; inputs that begin every target are not learned."""
+        logits_YV = self._logits(batch, self.encode(batch.source))
+        return cross_entropy(logits_YV, model_ids(batch.label_Y, self.frame), smoothing)
+
+    def log_probabilities(self, batch: Batch, memory: Any) -> Tensor:
+        """Return the log-probability of each real target label, [Y]."""
+        log_YV = self._logits(batch, memory).float().log_softmax(-1)
+        return log_YV.gather(-1, model_ids(batch.label_Y, self.frame)[:, None])[:, 0]

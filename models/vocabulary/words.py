@@ -8,6 +8,7 @@ one; other unknown words of a lead are UNKNOWN.
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -149,10 +150,7 @@ def most_frequent(texts: Iterator[str], size: int) -> list[str]:
 
     Words of the same frequency are in alphabetic order.
     """
-    counts: dict[str, int] = {}
-    for text in texts:
-        for word in split_words(text):
-            counts[word] = counts.get(word, 0) + 1
+    counts = Counter(word for text in texts for word in split_words(text))
     order = sorted(counts, key=lambda word: (-counts[word], word))
     return [*PIECES, *order[: max(0, size - len(PIECES))]]
 

@@ -3,16 +3,16 @@
 import argparse
 import contextlib
 import json
-import math
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
 from wikisum.crawl.titles import article_id
 from wikisum.crawl.whitespace import printable
 from wikisum.models.data.batches import SplitReader
+from wikisum.models.decoding.samples import repetition_warning
 from wikisum.models.decoding.score import read_texts, score_texts
 from wikisum.models.decoding.split import OWN_HEADINGS, SummaryJob, job_key, split_rows
 from wikisum.models.decoding.summarize import Summarizer, load_run, own_summary, paragraph_graph
@@ -44,6 +44,7 @@ from wikisum.ranker.rank import rank
 from wikisum.ranker.runs.atomic import atomic_write
 from wikisum.ranker.runs.checkpoints import device_of, has_checkpoint
 from wikisum.ranker.runs.progress import ProgressLine
+from wikisum.ranker.training.monitor import perplexity
 
 EACH = "each"
 
@@ -105,7 +106,7 @@ def _split(args: argparse.Namespace, loaded: Summarizer, out: Path) -> None:
 
     count = write_summaries(out, job_key(loaded, job), group_rows, rows_from)
     print(f"{out}: {count:,} summaries ({loaded.chosen.name})")
-    sys.stderr.write(_repetition_warning(texts))
+    sys.stderr.write(repetition_warning(texts))
 
 
 def _split_reader(args: argparse.Namespace, loaded: Summarizer) -> tuple[SplitReader, int]:
@@ -116,16 +117,6 @@ def _split_reader(args: argparse.Namespace, loaded: Summarizer) -> tuple[SplitRe
     shards = split_shards(data, args.split)
     reader = SplitReader(shards, settings.model, source, loaded.vocabulary)
     return reader, args.batch_tokens or settings.train.batch_tokens
-
-
-def _repetition_warning(texts: Sequence[str]) -> str:
-    """Return a warning if there are several summaries and all have the same text."""
-    if len(texts) < 2 or len(set(texts)) > 1:
-        return ""
-    return (
-        f"warning: all {len(texts):,} summaries are the same text: the model does not use its "
-        "source. Train it for more --steps, or on more examples\n"
-    )
 
 
 def score(args: argparse.Namespace) -> int:
@@ -154,10 +145,9 @@ def score(args: argparse.Namespace) -> int:
     out = args.out or Path(f"{args.split}.scores.jsonl")
     out.parent.mkdir(parents=True, exist_ok=True)
     atomic_write(out, write)
-    perplexity = math.exp(min(-total / max(tokens, 1), 700.0))
     print(
         f"{out}: {count:,} texts, {tokens:,} tokens, log-probability {total:,.1f}, "
-        f"perplexity {perplexity:,.2f} ({loaded.chosen.name})"
+        f"perplexity {perplexity(-total / max(tokens, 1)):,.2f} ({loaded.chosen.name})"
     )
     return DONE
 

@@ -173,7 +173,7 @@ def _sampler(validation: SplitReader, settings: RunSettings) -> Sampler:
 
     def sampled(model: SummaryModel, device: Any) -> str:
         samples = write(model, device)
-        sys.stderr.write(repetition_warning(samples))
+        sys.stderr.write(repetition_warning([s.summary for s in samples], "sample summaries"))
         return markdown(samples)
 
     return sampled

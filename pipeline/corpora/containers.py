@@ -1,6 +1,7 @@
 """The files inside an input: a tar archive's members, or the file itself, decompressed."""
 
 import bz2
+import contextlib
 import gzip
 import lzma
 import re
@@ -51,19 +52,14 @@ def plain_name(name: str) -> str:
     return next((name.removesuffix(end) for end in _OPENERS if name.endswith(end)), name)
 
 
-class checked:
-    """A context that turns the errors of damaged files into BadRecord (`truncated_file`)."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, _DAMAGE):
-            detail = f"{self._name} is damaged or incomplete: {error}"
-            raise BadRecord("truncated_file", detail) from error
+@contextlib.contextmanager
+def checked(name: str) -> Iterator[None]:
+    """Turn the errors of damaged files into BadRecord (`truncated_file`)."""
+    try:
+        yield
+    except _DAMAGE as error:
+        detail = f"{name} is damaged or incomplete: {error}"
+        raise BadRecord("truncated_file", detail) from error
 
 
 def text_lines(raw: IO[bytes]) -> Iterator[tuple[int, str]]:

@@ -71,18 +71,3 @@ def padded(lists: Ragged, rows: Ints) -> tuple[Ints, Ints]:
     ids = np.full(is_real.shape, PAD, dtype=np.int64)
     ids[is_real] = lists.ids[(lists.starts[rows][:, None] + offsets)[is_real]]
     return ids, lengths
-
-
-def length_batches(lengths: Ints, batch_tokens: int) -> list[Ints]:
-    """Return the indexes 0..len-1, each once, by rising length, cut into batches.
-
-    A batch holds at most `batch_tokens` tokens with its padding, but one sequence at least. Equal
-    lengths keep their order.
-    """
-    order = np.argsort(lengths, kind="stable")
-    found, start = [], 0
-    for end, longest in enumerate(lengths[order].tolist()):
-        if end > start and (end - start + 1) * max(longest, 1) > batch_tokens:
-            found.append(order[start:end])
-            start = end
-    return [*found, order[start:]] if len(order) else []

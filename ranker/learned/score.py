@@ -9,7 +9,7 @@ import sentencepiece
 import torch
 
 from wikisum.ranker.data.errors import BadFile
-from wikisum.ranker.data.ragged import cut, length_batches, ragged
+from wikisum.ranker.data.ragged import cut, ragged
 from wikisum.ranker.learned.batches import Floats, Pool, collate
 from wikisum.ranker.learned.lstm import Ranker
 from wikisum.ranker.learned.settings import RankerSettings, TokenLimits
@@ -20,6 +20,7 @@ from wikisum.ranker.runs.checkpoints import (
     load_vocab,
 )
 from wikisum.ranker.runs.files import BEST, VOCAB
+from wikisum.ranker.training.plan import length_batches
 
 KIND = "ranker"
 

@@ -1,8 +1,10 @@
 """Files that appear under their final name only when they are complete."""
 
+import contextlib
 import json
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,6 +20,25 @@ def atomic_write(path: Path, write: Callable[[BinaryIO], object]) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def new_folder(path: Path, mode: int = 0o777) -> Iterator[Path]:
+    """Give a hidden folder to fill, which becomes `path` at the end; on an error nothing is left.
+
+    Raises FileExistsError if `path` exists.
+    """
+    if path.exists():
+        raise FileExistsError(f"{path} exists: name a new folder")
+    hidden = path.with_name(f".{path.name}.tmp")
+    shutil.rmtree(hidden, ignore_errors=True)  # of a run that was killed
+    hidden.mkdir(mode, parents=True)
+    try:
+        yield hidden
+        hidden.rename(path)
+    except BaseException:
+        shutil.rmtree(hidden, ignore_errors=True)
+        raise
 
 
 def write_text(path: Path, text: str) -> None:

@@ -20,7 +20,6 @@ from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.runs.atomic import atomic_write, write_json
 from wikisum.ranker.runs.files import LAST, SETTINGS, VOCAB
 
-_OLD_SUFFIX = ".pt"  # of earlier versions, which pickled
 _TENSOR, _ITEMS = "__tensor__", "__items__"
 
 
@@ -47,7 +46,6 @@ def load_checkpoint(path: Path, kind: str, device: torch.device) -> dict[str, An
     pickled files.
     """
     if not path.is_file():
-        check_not_old(path)
         raise FileNotFoundError(f"{path.parent} holds no run of a {kind}: no {path.name}")
     try:
         with safe_open(path, framework="pt", device=str(device)) as file:
@@ -89,19 +87,9 @@ def _weight_fault(needed: Tensor | None, found: Any) -> str | None:
     return None
 
 
-def check_not_old(path: Path) -> None:
-    """Raise ValueError if an earlier version wrote this checkpoint in its own format."""
-    old = path.with_suffix(_OLD_SUFFIX)
-    if old.is_file():
-        raise ValueError(f"{old} was written by an earlier version and cannot be read: train anew")
-
-
 def has_checkpoint(run: Path) -> bool:
-    """Whether a run can be resumed. Raises ValueError if an earlier version wrote it."""
-    if (run / LAST).is_file():
-        return True
-    check_not_old(run / LAST)
-    return False
+    """Whether a run can be resumed."""
+    return (run / LAST).is_file()
 
 
 def check_vocab(run: Path, vocab: bytes, data: str) -> None:

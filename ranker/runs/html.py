@@ -7,6 +7,18 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 
+def environment(folder: Path, finalize: Callable[..., Any] | None = None) -> Environment:
+    """Return the environment of the templates in a folder; `finalize` is applied to each value."""
+    return Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=finalize,
+    )
+
+
 def render_page(
     template: Path,
     finalize: Callable[..., Any] | None = None,
@@ -17,13 +29,6 @@ def render_page(
 
     Raises jinja2.UndefinedError for a value that the template needs and does not get.
     """
-    environment = Environment(
-        loader=FileSystemLoader(template.parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=finalize,
-    )
-    environment.filters.update(filters or {})
-    return environment.get_template(template.name).render(**values)
+    found = environment(template.parent, finalize)
+    found.filters.update(filters or {})
+    return found.get_template(template.name).render(**values)

@@ -38,7 +38,7 @@ class Loader(Generic[B]):
         """Yield the batches of these examples, in order; closing the generator ends the workers."""
         loader: DataLoader[B | FlatBatch | Exception] = DataLoader(
             self,  # type: ignore[arg-type]
-            sampler=_Once(wanted),
+            sampler=wanted,  # type: ignore[arg-type]
             batch_size=None,
             collate_fn=_as_it_is,  # type: ignore[arg-type]
             num_workers=self._workers,
@@ -88,11 +88,3 @@ def _signals_held() -> Iterator[None]:
 
 def _as_it_is(batch: object) -> object:
     return batch
-
-
-class _Once:
-    def __init__(self, items: Iterator[Ints]) -> None:
-        self._items = items
-
-    def __iter__(self) -> Iterator[Ints]:
-        return self._items

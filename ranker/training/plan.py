@@ -6,14 +6,15 @@ of all batches takes the next one of each lane in turn. Where the lanes divide a
 their workers, each reads only its own row groups; the order is the same for any number of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from wikisum.ranker.data.ragged import Ints
 
+T = TypeVar("T")
 LANES = 8
 POOL_ROWS = 1_024
 
@@ -62,6 +63,22 @@ def token_batches(lengths: Ints, batch_tokens: int) -> list[Ints]:
             found.append(np.arange(start, end))
             start, longest = end, length
     return [*found, np.arange(start, len(lengths))] if len(lengths) else []
+
+
+def length_batches(lengths: Ints, batch_tokens: int) -> list[Ints]:
+    """Return the indexes of all lengths, each once, by rising length, cut as `token_batches`."""
+    order = lengths.argsort(kind="stable")
+    return [order[cut] for cut in token_batches(np.maximum(lengths[order], 1), batch_tokens)]
+
+
+def in_length_batches(
+    lengths: Ints, batch_tokens: int, work: Callable[[Ints], Iterable[T]]
+) -> list[T]:
+    """Return the results of all items, which `work` gives for batches of similar length."""
+    results: dict[int, T] = {}
+    for indexes in length_batches(lengths, batch_tokens):
+        results |= zip(indexes.tolist(), work(indexes), strict=True)
+    return [results[index] for index in range(len(lengths))]
 
 
 def _by_length(lengths: Lengths, examples: Ints, batch_tokens: int) -> list[Ints]:

@@ -94,7 +94,7 @@ def read_judgments(study: Study) -> Judgments:
     unmarked = 0
     for judge in (j.number for j in study.store.judges() if j.role == JUDGE):
         screens = study.store.screens(judge)
-        answers = _by_position(study, judge)
+        answers = study.store.values(judge)
         complete = [
             (screen, answers[position])
             for position, screen in enumerate(screens, 1)
@@ -109,13 +109,6 @@ def read_judgments(study: Study) -> Judgments:
             else:
                 found.values.extend(_judged(study, judge, screen, given))
     return found._replace(unmarked=unmarked)
-
-
-def _by_position(study: Study, judge: int) -> Mapping[int, dict[str, str]]:
-    found: defaultdict[int, dict[str, str]] = defaultdict(dict)
-    for answer in study.store.answers(judge):
-        found[answer.position][answer.field] = answer.value
-    return found
 
 
 def _marks(study: Study) -> list[Mark]:

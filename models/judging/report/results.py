@@ -173,9 +173,9 @@ def _comparison(
         and v.system in (one, other)
         and (not is_preference or v.item == f"{one}-{other}")
     ]
-    by_example = _paired(chosen, one, other, lambda v: v.example)
+    by_example = [a - b for a, b in _paired(chosen, one, other, lambda v: v.example)]
     by_judgment = _paired(chosen, one, other, lambda v: (v.judge, v.example))
-    outcomes = by_judgment if is_preference else by_example
+    outcomes = [a - b for a, b in by_judgment] if is_preference else by_example
     wins, losses = sum(d > 0 for d in outcomes), sum(d < 0 for d in outcomes)
     p = {
         "sign": significance.sign_p(wins, losses),
@@ -207,27 +207,22 @@ def _difference(
 
 def _paired(
     values: Iterable[Judgment], one: int, other: int, key: Callable[[Judgment], object]
-) -> list[float]:
-    """The difference of the two systems' means for each key that both have values for."""
+) -> list[tuple[float, float]]:
+    """The two systems' means for each key that both have values for."""
     found: defaultdict[object, dict[int, list[float]]] = defaultdict(lambda: {one: [], other: []})
     for value in values:
         found[key(value)][value.system].append(value.value)
     return [
-        float(np.mean(both[one]) - np.mean(both[other]))
+        (float(np.mean(both[one])), float(np.mean(both[other])))
         for both in found.values()
         if both[one] and both[other]
     ]
 
 
 def _mcnemar(values: Iterable[Judgment], one: int, other: int) -> float:
-    by_question: defaultdict[object, dict[int, list[float]]] = defaultdict(
-        lambda: {one: [], other: []}
-    )
-    for value in values:
-        by_question[value.example, value.item][value.system].append(value.value)
-    both = [b for b in by_question.values() if b[one] and b[other]]
-    right = [[float(np.mean(b[system])) > _CORRECT for b in both] for system in (one, other)]
-    return significance.mcnemar_p(*right)
+    pairs = _paired(values, one, other, lambda v: (v.example, v.item))
+    right = [[mean > _CORRECT for mean in means] for means in zip(*pairs, strict=True)]
+    return significance.mcnemar_p(*right or ([], []))
 
 
 def _agreements(study: Study, judgments: Judgments, measures: Sequence[Measure]) -> list[Agreement]:

@@ -2,10 +2,10 @@
 
 import math
 
-from wikisum.models.evaluation.text import csv_of, markdown_table, shown_p, text_columns
 from wikisum.models.judging.report.judgments import Measure
 from wikisum.models.judging.report.published import PUBLISHED
 from wikisum.models.judging.report.results import Results
+from wikisum.ranker.runs.tables import csv_of, markdown_table, shown_p, text_columns
 
 TESTS = {
     "sign": "sign test",

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from urllib.parse import parse_qsl
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -22,6 +21,7 @@ from wikisum.models.judging.store import Judge
 from wikisum.models.judging.study import Study
 from wikisum.models.judging.text import clean
 from wikisum.models.judging.web.screens import Progress
+from wikisum.ranker.runs.html import environment
 
 FOLDER = Path(__file__).parent
 MAX_BODY_BYTES = 1 << 18
@@ -89,15 +89,9 @@ class _Pages:
     def __init__(self, study: Study) -> None:
         self._study = study
         self._examples = study.store.examples()  # they never change
-        environment = Environment(
-            loader=FileSystemLoader(FOLDER),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._overview = environment.get_template("overview.html")
-        self._screen = environment.get_template("screen.html")
+        templates = environment(FOLDER)
+        self._overview = templates.get_template("overview.html")
+        self._screen = templates.get_template("screen.html")
 
     def _progress(self, judge: Judge) -> Progress:
         return Progress(self._study, self._examples, judge)

@@ -48,9 +48,7 @@ class Progress:
         self.study = study
         self.judge = judge
         self.screens = study.store.screens(judge.number)
-        self._values: defaultdict[int, dict[str, str]] = defaultdict(dict)
-        for answer in study.store.answers(judge.number):
-            self._values[answer.position][answer.field] = answer.value
+        self._values = study.store.values(judge.number)
         self._examples = examples
         self._given = _given_answers(study, examples) if judge.role == MARKER else {}
 

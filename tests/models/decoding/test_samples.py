@@ -7,7 +7,6 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.decoding.samples import (
     MAX_SAMPLES,
-    SampleSummary,
     SummarySampler,
     markdown,
     repetition_warning,
@@ -52,5 +51,4 @@ def test_settings_and_samples_are_in_tensorboard(topics, run_settings, tmp_path)
     ("texts", "warns"), [(["a", "a", "a"], True), (["a", "b", "a"], False), (["a"], False)]
 )
 def test_the_same_text_for_all_examples_is_warned_of(texts, warns):
-    samples = [SampleSummary("T", "lead", text) for text in texts]
-    assert ("are the same text" in repetition_warning(samples)) == warns
+    assert ("3 summaries are the same text" in repetition_warning(texts)) == warns

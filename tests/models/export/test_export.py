@@ -18,8 +18,8 @@ def test_an_export_is_whole_or_absent(data, tmp_path, monkeypatch, to):
     with pytest.raises(RuntimeError):
         export(str(data), to, out)
     assert list(out.parent.iterdir()) == []
-    (out.parent / ".out.export.tmp").mkdir()
-    (out.parent / ".out.export.tmp" / "left by a killed run").touch()
+    (out.parent / ".out.tmp").mkdir()
+    (out.parent / ".out.tmp" / "left by a killed run").touch()
     monkeypatch.setitem(FORMATS, to, original)
     export(str(data), to, out)
     assert [path.name for path in out.parent.iterdir()] == ["out"]

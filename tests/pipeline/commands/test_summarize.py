@@ -1,7 +1,7 @@
 import pytest
 
 from wikisum.pipeline.cli import main
-from wikisum.pipeline.commands.summarize import _default_checkpoint, _repetition_warning
+from wikisum.pipeline.commands.summarize import _default_checkpoint
 from wikisum.pipeline.errors import JobFailed
 
 
@@ -36,9 +36,3 @@ def test_the_checkpoint_is_the_named_one_or_the_best(words, checkpoint, monkeypa
 def test_flags_that_do_not_go_together(words, message, capsys):
     assert main(["summarize", "--run", "run", *words]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_summaries_that_are_all_the_same_are_warned_of():
-    assert "all 3 summaries are the same text" in _repetition_warning(["a b"] * 3)
-    assert _repetition_warning(["a b", "a c"]) == ""
-    assert _repetition_warning(["a b"]) == ""

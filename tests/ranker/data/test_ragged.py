@@ -9,7 +9,6 @@ from wikisum.ranker.data.ragged import (
     cut,
     from_arrow,
     gathered,
-    length_batches,
     padded,
     ragged,
 )
@@ -51,22 +50,6 @@ def test_rows_without_ids_are_one_token_wide():
     ids, lengths = padded(ragged([[], []]), np.array([0, 1]))
     assert ids.tolist() == [[0], [0]]
     assert lengths.tolist() == [0, 0]
-
-
-def test_batches_by_length_by_hand():
-    lengths = np.array([3, 1, 4, 1, 5])
-    assert [b.tolist() for b in length_batches(lengths, 6)] == [[1, 3], [0], [2], [4]]
-    assert [b.tolist() for b in length_batches(lengths, 9)] == [[1, 3, 0], [2], [4]]
-    assert length_batches(np.array([], dtype=np.int64), 9) == []
-
-
-@given(st.lists(st.integers(0, 50)), st.integers(1, 120))
-def test_batches_hold_every_index_once_within_the_budget(lengths, budget):
-    batches = length_batches(np.array(lengths, dtype=np.int64), budget)
-    assert sorted(i for b in batches for i in b) == list(range(len(lengths)))
-    for batch in batches:
-        padded_size = len(batch) * max(lengths[i] for i in batch)
-        assert padded_size <= budget or len(batch) == 1
 
 
 def test_ids_over_16_bits_are_refused():

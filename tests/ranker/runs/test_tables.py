@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from wikisum.models.evaluation.text import csv_of, markdown_table, shown_p, text_columns
+from wikisum.ranker.runs.tables import csv_of, markdown_table, shown_p, text_columns
 
 ROWS = [["system", "R-1"], ["first words", "7.25"], ["a|b", "12.50"]]
 

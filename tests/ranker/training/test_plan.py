@@ -13,6 +13,8 @@ from wikisum.ranker.training.plan import (
     Lengths,
     batches_from,
     epoch_batches,
+    in_length_batches,
+    length_batches,
     pools_of,
     sequential_batches,
     token_batches,
@@ -127,3 +129,31 @@ def test_each_of_two_processes_reads_its_own_row_groups(lengths):
     for number, batch in enumerate(batches[: len(batches) // 2]):
         groups = set(np.searchsorted(ends, batch, side="right").tolist())
         assert {lane_of_group[g] for g in groups} == {number % len(lanes)}
+
+
+def test_batches_by_length_by_hand():
+    lengths = np.array([3, 1, 4, 1, 5])
+    assert [b.tolist() for b in length_batches(lengths, 6)] == [[1, 3], [0], [2], [4]]
+    assert [b.tolist() for b in length_batches(lengths, 9)] == [[1, 3, 0], [2], [4]]
+    assert length_batches(np.array([], dtype=np.int64), 9) == []
+
+
+@given(st.lists(st.integers(0, 50)), st.integers(1, 120))
+def test_batches_hold_every_index_once_within_the_budget(lengths, budget):
+    batches = length_batches(np.array(lengths, dtype=np.int64), budget)
+    assert sorted(i for b in batches for i in b) == list(range(len(lengths)))
+    for batch in batches:
+        padded_size = len(batch) * max(lengths[i] for i in batch)
+        assert padded_size <= budget or len(batch) == 1
+
+
+def test_results_come_back_in_the_order_of_the_items():
+    lengths = np.array([3, 1, 4, 1, 5])
+    seen = []
+
+    def work(indexes):
+        seen.append(indexes.tolist())
+        return [10 * index for index in indexes]
+
+    assert in_length_batches(lengths, 6, work) == [0, 10, 20, 30, 40]
+    assert seen == [[1, 3], [0], [2], [4]]
