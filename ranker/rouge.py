@@ -148,10 +148,15 @@ def _rouge_lsum(candidate: str, reference: str, stem: bool) -> dict[str, float]:
 
 def rouge1_recall(candidates: Sequence[str], reference: str) -> float:
     """Return the share of the reference's words, counted with repeats, that the candidates hold."""
+    return unigram_recall(map(rouge_tokens, candidates), reference)
+
+
+def unigram_recall(candidates: Iterable[Sequence[str]], reference: str) -> float:
+    """Return `rouge1_recall` of candidates that are given as `rouge_tokens`."""
     gold = Counter(rouge_tokens(reference))
     words: Counter[str] = Counter()
     for candidate in candidates:
-        words.update(filter(gold.__contains__, rouge_tokens(candidate)))
+        words.update(filter(gold.__contains__, candidate))
     return sum(min(n, words[w]) for w, n in gold.items()) / max(gold.total(), 1)
 
 
@@ -161,11 +166,15 @@ def rouge2_recall(paragraphs: Sequence[str], reference: str) -> list[float]:
     The reference is counted once, and of the paragraphs only what it holds too
     (Liu & Lapata 2019, section 3.1).
     """
+    return bigram_recalls(map(rouge_tokens, paragraphs), reference)
+
+
+def bigram_recalls(paragraphs: Iterable[Sequence[str]], reference: str) -> list[float]:
+    """Return `rouge2_recall` of paragraphs that are given as `rouge_tokens`."""
     gold = _ngrams(rouge_tokens(reference), 2)
     total = max(gold.total(), 1)
     recalls = []
-    for paragraph in paragraphs:
-        words = rouge_tokens(paragraph)
+    for words in paragraphs:
         found = Counter(filter(gold.__contains__, pairwise(words)))
         recalls.append(sum(min(n, gold[gram]) for gram, n in found.items()) / total)
     return recalls

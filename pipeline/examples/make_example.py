@@ -1,7 +1,7 @@
 """An article and its documents -> its example: drop clones, label, rank, cut. No Beam, no files."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import NamedTuple
 
 from wikisum.crawl.clones import article_shingles, clone_score, lead_bigrams, paragraph_clone_score
@@ -22,7 +22,7 @@ from wikisum.pipeline.records import (
     dropped_row,
 )
 from wikisum.pipeline.recurring.lines import text_key
-from wikisum.ranker.rouge import rouge1_recall, rouge2_recall
+from wikisum.ranker.rouge import bigram_recalls, rouge_tokens, unigram_recall
 from wikisum.ranker.select import best_within, without_near_duplicates
 from wikisum.ranker.tfidf import tfidf_scores
 
@@ -53,12 +53,21 @@ class ExampleOutcome(NamedTuple):
 
 
 class _Pooled(NamedTuple):
-    """A paragraph that may be ranked: its text and terms, its document, its index there."""
+    """A paragraph that may be ranked: its text and terms, its document, its index there, its words.
+
+    Text is cut into terms and into words once, for all that counts or compares them.
+    """
 
     text: str
     words: tuple[str, ...]
     document: int
     position: int
+    word_count: int
+
+    @property
+    def rouge_words(self) -> Sequence[str]:
+        """The words that ROUGE counts; of ASCII text these are its terms."""
+        return self.words if self.text.isascii() else rouge_tokens(self.text)
 
 
 def make_example(
@@ -178,7 +187,8 @@ class _Pool:
             reason = self._paragraph_reason(terms_)
             self.counts[f"paragraphs_{reason or 'pooled'}"] += 1
             if reason is None:
-                yield _Pooled(text, terms_, len(self.documents), position)
+                size = len(text.split())
+                yield _Pooled(text, terms_, len(self.documents), position, size)
 
     def _paragraph_reason(self, words: tuple[str, ...]) -> str | None:
         """Why a paragraph is not ranked, or None; it then counts as seen."""
@@ -228,7 +238,7 @@ def _as_t2t(article: Article, paragraphs: list[_Pooled]) -> tuple[Article, list[
     )
     texts = [t2t_text(p.text) for p in paragraphs]
     return changed, [
-        p._replace(text=text, words=tuple(terms(text)))
+        p._replace(text=text, words=tuple(terms(text)), word_count=len(text.split()))
         for p, text in zip(paragraphs, texts, strict=True)
     ]
 
@@ -257,9 +267,9 @@ def _ranked(
         settings.near_duplicate_threshold,
         settings.max_paragraphs,
     )
-    lengths = [len(p.text.split()) for p in pool]
+    lengths = [p.word_count for p in pool]
     best = best_within(order, lengths, settings.max_paragraphs, settings.max_words)
-    labels = rouge2_recall([pool[i].text for i in best], article.lead)
+    labels = bigram_recalls((pool[i].rouge_words for i in best), article.lead)
     example = Example(
         id=article.id,
         title=article.title,
@@ -286,7 +296,7 @@ def _sizes(article: Article, documents: list[SourceDocument], pool: list[_Pooled
     """The sizes of the article's input before it is ranked and cut."""
     words = Counter[str]()
     for paragraph in pool:
-        words[documents[paragraph.document].source] += len(paragraph.text.split())
+        words[documents[paragraph.document].source] += paragraph.word_count
     sources = Counter(d.source for d in documents)
     return Sizes(
         id=article.id,
@@ -298,7 +308,7 @@ def _sizes(article: Article, documents: list[SourceDocument], pool: list[_Pooled
         search_documents=sources["search"],
         search_words=words["search"],
         paragraphs=len(pool),
-        rouge1_recall=rouge1_recall([p.text for p in pool], article.lead),
+        rouge1_recall=unigram_recall((p.rouge_words for p in pool), article.lead),
     )
 
 

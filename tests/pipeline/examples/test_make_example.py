@@ -1,12 +1,21 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.builders import LEAD, article, document
+from wikisum.crawl.tokens import terms
 from wikisum.pipeline.commands.settings import LIKE_T2T
 from wikisum.pipeline.examples.assign import missing_page
-from wikisum.pipeline.examples.make_example import WantedDocument, dropped_outcome, make_example
+from wikisum.pipeline.examples.make_example import (
+    WantedDocument,
+    _Pooled,
+    dropped_outcome,
+    make_example,
+)
 from wikisum.pipeline.examples.settings import ExampleSettings
 from wikisum.pipeline.records import WantedUrl
 from wikisum.pipeline.recurring.lines import text_key
+from wikisum.ranker.rouge import rouge_tokens
 
 GREEN = "The Tavin bridge was painted green by twelve men in one summer."
 SHEEP = "Sheep were driven over the river at low water before that time."
@@ -294,3 +303,10 @@ def test_a_paragraph_that_a_better_one_repeats_is_left_out():
     assert made.counts["paragraphs_near_duplicate"] == 1
     assert made.counts["paragraphs_cut"] == 0
     assert len(make(found, near_duplicate_threshold=1.0).example.paragraphs) == 3
+
+
+@given(st.text(st.characters(max_codepoint=0x17F)))
+def test_the_terms_of_a_paragraph_are_the_words_of_rouge_where_it_is_ascii(text):
+    for each in (text, ascii(text)):
+        pooled = _Pooled(each, tuple(terms(each)), 0, 0, 0)
+        assert list(pooled.rouge_words) == rouge_tokens(each)
