@@ -61,10 +61,7 @@ def heading_ids(title: Sequence[int], level: int) -> list[int]:
 
 
 def article_ids(
-    lead: Sequence[int],
-    sections: Iterable[tuple[Heading, str]],
-    encode: Encode,
-    max_tokens: int,
+    lead: Sequence[int], sections: Iterable[tuple[Heading, str]], encode: Encode, max_tokens: int
 ) -> list[int]:
     """Return the subwords of an article, at most `max_tokens`; no heading is cut."""
     ids = list(lead)

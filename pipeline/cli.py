@@ -44,10 +44,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "tokenize": ("stages", "Train or use a SentencePiece vocabulary; add subword ids."),
     },
     "pages from elsewhere": {
-        "search": (
-            "search",
-            "Find the ten best pages of crawl files per title, into search/.",
-        ),
+        "search": ("search", "Find the ten best pages of crawl files per title, into search/."),
         "live": ("live", "Fetch wanted pages that no crawl has from the web, into live/*.warc.gz."),
     },
     "other corpora and formats": {
@@ -69,21 +66,12 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "summarize": ("summarize", "Write summaries of a dataset, or of your own documents."),
         "score": ("summarize", "Compute the log-probability of texts under a trained model."),
         "bench": ("train", "Measure the speed and memory of models on random examples."),
-        "convert-checkpoint": (
-            "exchange.checkpoints",
-            "Convert a checkpoint of hiersumm.",
-        ),
+        "convert-checkpoint": ("exchange.checkpoints", "Convert a checkpoint of hiersumm."),
     },
     "evaluation": {
         "evaluate": ("", "Score rankings or summaries against the leads."),
-        "evaluate ranking": (
-            "evaluate",
-            "Compare ranking methods on a split.",
-        ),
-        "evaluate summaries": (
-            "evaluate",
-            "Score files of summaries: ROUGE, significance.",
-        ),
+        "evaluate ranking": ("evaluate", "Compare ranking methods on a split."),
+        "evaluate summaries": ("evaluate", "Score files of summaries: ROUGE, significance."),
         "judge": ("", "Let people judge summaries in the browser."),
         "judge prepare": (_JUDGE, "Write a study: sample examples and assign them to judges."),
         "judge serve": (_JUDGE, "Serve a study to its judges until interrupted; save each answer."),

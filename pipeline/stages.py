@@ -151,8 +151,7 @@ STEPS = (
     Step((LINK,), _link),
     Step((VOCAB,), lambda b: [train_vocab(b.job, b.settings, b.inputs.vocab, b.result(JOIN))]),
     Step(
-        (TOKENIZE,),
-        lambda b: [encode_subwords(b.job, b.settings, b.result(LINK), b.result(VOCAB))],
+        (TOKENIZE,), lambda b: [encode_subwords(b.job, b.settings, b.result(LINK), b.result(VOCAB))]
     ),
 )
 

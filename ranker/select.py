@@ -8,10 +8,7 @@ from wikisum.ranker.sentences import sentences
 
 
 def best_within(
-    order: Sequence[int],
-    lengths: Sequence[int],
-    max_paragraphs: int,
-    max_tokens: int | None = None,
+    order: Sequence[int], lengths: Sequence[int], max_paragraphs: int, max_tokens: int | None = None
 ) -> list[int]:
     """Return the first of `order` that fit: at most so many paragraphs and so many tokens in all.
 

@@ -41,9 +41,7 @@ def _first_best(scores: npt.NDArray[np.float64]) -> int:
 
 
 def _best_word_holders(
-    by_term: sparse.csr_matrix,
-    probability: npt.NDArray[np.float64],
-    is_left: npt.NDArray[np.bool_],
+    by_term: sparse.csr_matrix, probability: npt.NDArray[np.float64], is_left: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
     """Which units are left and hold the most probable of the terms that are left."""
     term = _first_best(np.where(by_term @ is_left > 0, probability, -1.0))

@@ -12,11 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from wikisum.models.decoder_only.attention import (
-    CompressedAttention,
-    FullAttention,
-    LocalAttention,
-)
+from wikisum.models.decoder_only.attention import CompressedAttention, FullAttention, LocalAttention
 from wikisum.models.decoder_only.caches import Cache
 from wikisum.models.decoder_only.experts import Experts, Gates
 from wikisum.models.decoder_only.feedforward import DenseFeedForward, SeparableFeedForward
@@ -58,10 +54,7 @@ class SearchState:
     """What a search knows after some steps: a cache of each part of each layer."""
 
     def __init__(
-        self,
-        caches: list[tuple[Cache, Cache]],
-        prompt_length_B: Tensor,
-        positions: Tensor | None,
+        self, caches: list[tuple[Cache, Cache]], prompt_length_B: Tensor, positions: Tensor | None
     ) -> None:
         self.caches, self.prompt_length_B, self.step = caches, prompt_length_B, 0
         self.positions = positions  # [positions, W], for models that add them to the input

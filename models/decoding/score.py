@@ -142,13 +142,5 @@ def _score(target: _Target, logs: list[float], is_cut: bool) -> TextScore:
     mean = total / len(logs)
     perplexity = math.exp(min(-mean, 700.0))  # finite, for JSON
     return TextScore(
-        target.id,
-        target.title,
-        target.text,
-        is_cut,
-        len(logs),
-        total,
-        mean,
-        perplexity,
-        logs,
+        target.id, target.title, target.text, is_cut, len(logs), total, mean, perplexity, logs
     )

@@ -23,12 +23,7 @@ from wikisum.models.decoding.beam import beam_search_n_best
 from wikisum.models.decoding.headings import AnyHeadings, GivenHeadings, HeadingRule
 from wikisum.models.decoding.hypothesis import Hypothesis
 from wikisum.models.decoding.sampling import sample
-from wikisum.models.decoding.summary_files import (
-    Candidate,
-    ReadParagraph,
-    Summary,
-    article_text,
-)
+from wikisum.models.decoding.summary_files import Candidate, ReadParagraph, Summary, article_text
 from wikisum.models.network.packing import Batch, Source
 from wikisum.models.network.spec import ModelSpec, SummaryModel
 from wikisum.models.settings.decoding import DecodingSettings

@@ -73,11 +73,7 @@ def ids_in_category(data: str, split: str, pattern: str) -> set[str]:
 
 
 def baseline_systems(
-    names: Sequence[str],
-    data: str,
-    split: str,
-    ids: set[str] | None,
-    max_paragraphs: int | None,
+    names: Sequence[str], data: str, split: str, ids: set[str] | None, max_paragraphs: int | None
 ) -> list[System]:
     """Baselines (`models/baselines.py`) on the examples of a split that have these ids, or all."""
     count = (

@@ -8,13 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from wikisum.models.settings.run import SourceSettings
-from wikisum.models.sources import (
-    HIERARCHICAL,
-    Examples,
-    Ids,
-    SourceForm,
-    hierarchical_source,
-)
+from wikisum.models.sources import HIERARCHICAL, Examples, Ids, SourceForm, hierarchical_source
 from wikisum.ranker.data.ragged import Ints
 
 

@@ -13,13 +13,7 @@ from wikisum.models.judging.material import read_examples, sample_ids
 from wikisum.models.judging.protocols import Protocol
 from wikisum.models.judging.questions import Question
 from wikisum.models.judging.store import JUDGE, MARKER, Example, Judge, Store
-from wikisum.models.judging.study import (
-    DATABASE,
-    FORMAT_VERSION,
-    SETTINGS,
-    Study,
-    StudySettings,
-)
+from wikisum.models.judging.study import DATABASE, FORMAT_VERSION, SETTINGS, Study, StudySettings
 from wikisum.ranker.runs.atomic import new_folder, write_json
 
 GOLD = "gold"  # the name of the lead as a system

@@ -11,11 +11,7 @@ from wikisum.models.network.spec import no_pretrained
 from wikisum.models.pretrained.lengths import check_lengths
 from wikisum.models.settings.run import RunSettings
 from wikisum.models.table import spec_of
-from wikisum.models.vocabulary.pretrained import (
-    FOLDER,
-    PretrainedVocabulary,
-    keep_pretrained,
-)
+from wikisum.models.vocabulary.pretrained import FOLDER, PretrainedVocabulary, keep_pretrained
 from wikisum.models.vocabulary.run_vocabulary import (
     WORDS,
     Vocabulary,

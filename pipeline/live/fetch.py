@@ -170,11 +170,7 @@ def _fates(
 
 
 def _record(
-    job: Job,
-    settings: LiveSettings,
-    fetched_count: int,
-    dropped: list[Dropped],
-    seconds: float,
+    job: Job, settings: LiveSettings, fetched_count: int, dropped: list[Dropped], seconds: float
 ) -> StageResult:
     """Write the dropped rows; write and return the result of the stage."""
     workspace = job.workspace

@@ -72,10 +72,7 @@ class Fetcher:
     """Fetches pages and calls `done` with each result as soon as it is known."""
 
     def __init__(
-        self,
-        client: WebClient,
-        settings: LiveSettings,
-        done: Callable[[PageResult], None],
+        self, client: WebClient, settings: LiveSettings, done: Callable[[PageResult], None]
     ) -> None:
         self._client = client
         self._hosts = Hosts(client, settings)

@@ -32,11 +32,7 @@ class LiveSettings(Checked):
         None, "stop after this time", metavar="SECONDS", above=0, default_text="no limit"
     )
     max_bytes: int | None = setting(
-        None,
-        "stop after receiving this much",
-        metavar="BYTES",
-        at_least=1,
-        default_text="no limit",
+        None, "stop after receiving this much", metavar="BYTES", at_least=1, default_text="no limit"
     )
     segment_bytes: int = 256 * MIB  # of the WARC files that it writes
     allow_private: bool = setting(

@@ -29,11 +29,7 @@ def _web_funnel(counts: Counts) -> dict[str, int]:
     if not counts.has(LIVE_SCAN.name):
         return {}
     live = counts.of(NAME)
-    return {
-        "asked": live.total(),
-        "fetched": live[FETCHED],
-        **beginning(live, "dropped_"),
-    }
+    return {"asked": live.total(), "fetched": live[FETCHED], **beginning(live, "dropped_")}
 
 
 LIVE = Stage(

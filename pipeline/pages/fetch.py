@@ -39,12 +39,7 @@ def _document(
         item = warc.Rejection(url, data.reason, offset, str(data))
     else:
         item = read_record(
-            data,
-            url,
-            offset,
-            capture.digest,
-            settings.max_page_bytes,
-            settings.keep_truncated,
+            data, url, offset, capture.digest, settings.max_page_bytes, settings.keep_truncated
         )
     paragraphs: Counter[str] = Counter()
     result = make_document(item, capture.warc_file, stage, settings, paragraphs)

@@ -49,12 +49,7 @@ def read_records(
     ) -> Iterator[PageRecord | Rejection]:
         reader = cast(BinaryIO, CountingReader(raw, part.ticker))
         return read_captures(
-            reader,
-            wanted,
-            max_page_bytes,
-            start=start,
-            end=end,
-            keep_truncated=keep_truncated,
+            reader, wanted, max_page_bytes, start=start, end=end, keep_truncated=keep_truncated
         )
 
     file, first, before = share

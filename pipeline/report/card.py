@@ -28,10 +28,7 @@ def metadata_block(language: str, license_line: str, rows_by_split: dict[str, in
         f"      - split: {split}\n        path: examples/{split}-*.parquet" for split in SPLITS
     )
     total = sum(rows_by_split.values())
-    size = next(
-        (name for limit, name in _SIZES if total < limit),
-        "n>1T",
-    )
+    size = next((name for limit, name in _SIZES if total < limit), "n>1T")
     return f"""---
 language:
   - {language}

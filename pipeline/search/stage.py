@@ -122,10 +122,7 @@ def count_pages(
         inputs={"crawl_files": counted},
         part_count=len(tasks),
         total_work=sum(f.size_bytes for f in counted),
-        key={
-            "settings": [settings.language, settings.max_page_bytes],
-            "share_bytes": max_bytes,
-        },
+        key={"settings": [settings.language, settings.max_page_bytes], "share_bytes": max_bytes},
     )
     path = job.workspace.path(_INDEX)
     do = CountPages(job.writer(run), path, index.fingerprint, settings, access)

@@ -13,12 +13,7 @@ from wikisum.ranker.data.ragged import cut, ragged
 from wikisum.ranker.learned.batches import Floats, Pool, collate
 from wikisum.ranker.learned.lstm import Ranker
 from wikisum.ranker.learned.settings import RankerSettings, TokenLimits
-from wikisum.ranker.runs.checkpoints import (
-    check_weights,
-    device_of,
-    load_checkpoint,
-    load_vocab,
-)
+from wikisum.ranker.runs.checkpoints import check_weights, device_of, load_checkpoint, load_vocab
 from wikisum.ranker.runs.files import BEST, VOCAB
 from wikisum.ranker.training.plan import length_batches
 
