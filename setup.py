@@ -27,6 +27,7 @@ BASE = [
     "mwparserfromhell>=0.7",
     "nltk>=3.9",
     "numpy>=2",
+    "obstore>=0.8",
     "protego>=0.4",
     "protobuf>=5",
     "pyarrow>=18",
@@ -52,9 +53,9 @@ GCP = ["apache-beam[gcp]>=2.77"]
 # trafilatura needs the second through an extra of lxml that old versions of pip do not see
 TRAFILATURA = ["trafilatura>=2.1", "lxml-html-clean>=0.4"]
 DEV = [
-    "build", "datasets", "duckdb", "httpx", "hypothesis", "matplotlib", "mypy", "networkx",
-    "pandas", "playwright", "pre-commit", "psutil", "pytest", "pytest-xdist", "rouge-score", "ruff",
-    "setuptools>=77",
+    "build", "datasets", "duckdb", "flask", "flask-cors", "httpx", "hypothesis", "matplotlib",
+    "moto[s3]>=5", "mypy", "networkx", "pandas", "playwright", "pre-commit",
+    "psutil", "pytest", "pytest-xdist", "rouge-score", "ruff", "setuptools>=77",
     *BUILD, *TRAIN, *AWS, *DASK, *PDF, *HF, *JUDGE, *TRAFILATURA,
 ]  # fmt: skip
 

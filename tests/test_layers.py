@@ -56,6 +56,7 @@ FLOORS = {
     "graphs": [{"edges", "entities"}, {"adjacency", "discourse", "similarity"}],
     "pipeline": [
         {"errors", "reasons", "records", "setting"},
+        {"store"},
         {"engine"},
         {"joins", "remote"},
         {"articles", "recurring"},

@@ -1,4 +1,8 @@
-"""Files here and on any filesystem that Beam can open; nothing half-written has a final name."""
+"""Files here, on object stores and on any filesystem that Beam can open.
+
+Nothing half-written has a final name: local files and those of Beam's filesystems are written under
+a temporary name and renamed, objects are written whole (`pipeline/store/objects.py`).
+"""
 
 import contextlib
 import errno
@@ -11,6 +15,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from os.path import isfile
 from typing import Any, BinaryIO, NamedTuple, Self
@@ -19,7 +24,10 @@ from apache_beam.io.filesystem import CompressionTypes, FileMetadata
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from wikisum.pipeline.store import objects
+
 TEMPORARY = ".tmp"
+_SPOOL_BYTES = 16 << 20  # of an object being written that are held in memory
 _EXTRAS = {"gs": "gcp", "s3": "aws"}  # of our package, by the paths that they open
 
 
@@ -62,14 +70,21 @@ def check_path(path: str) -> None:
     if not is_remote(path):
         return
     scheme = path.partition("://")[0]
-    is_known = scheme != "s3" or find_spec("boto3") is not None
-    try:
-        FileSystems.get_filesystem(path)
-    except ValueError:
-        is_known = False
+    if objects.is_object(path):
+        is_known = scheme != "s3" or find_spec("boto3") is not None
+    else:
+        try:
+            is_known = FileSystems.get_filesystem(path) is not None
+        except ValueError:
+            is_known = False
     if not is_known:
         needs = f": pip install 'wikisum[{_EXTRAS[scheme]}]'" if scheme in _EXTRAS else ""
         raise ValueError(f"{path}: no installed package opens {scheme}:// paths{needs}")
+
+
+def listed(folder: str) -> AbstractContextManager[None]:
+    """List a folder of an object store once for what this process asks about it in the block."""
+    return objects.listed(folder)
 
 
 def join(*parts: str) -> str:
@@ -79,6 +94,8 @@ def join(*parts: str) -> str:
 
 def open_input(path: str) -> BinaryIO:
     """The raw bytes of a file, never decompressed on the way."""
+    if objects.is_object(path):
+        return objects.open_object(path)
     if is_remote(path):
         return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
     return open(path, "rb")
@@ -101,6 +118,8 @@ def unbuffered(file: BinaryIO) -> BinaryIO:
 
 def read_range(path: str, offset: int, length: int) -> bytes:
     """Bytes [offset, offset + length) of a file; fewer only where it ends."""
+    if objects.is_object(path):
+        return objects.read_range(path, offset, length)
     with open_input(path) as file:
         stream = unbuffered(file)
         stream.seek(offset)
@@ -111,7 +130,9 @@ def read_range(path: str, offset: int, length: int) -> bytes:
 
 
 def exists(path: str) -> bool:
-    """Whether the file or folder exists."""
+    """Whether the file or folder exists; an object store has no folders."""
+    if objects.is_object(path):
+        return objects.info(path) is not None
     return bool(FileSystems.exists(path)) if is_remote(path) else os.path.exists(path)
 
 
@@ -123,6 +144,9 @@ def make_folder(path: str) -> None:
 
 def delete(path: str) -> None:
     """Delete a file if it exists."""
+    if objects.is_object(path):
+        objects.delete([path])
+        return
     if is_remote(path):
         if FileSystems.exists(path):
             FileSystems.delete([path])
@@ -133,7 +157,9 @@ def delete(path: str) -> None:
 
 def delete_folder(folder: str) -> None:
     """Delete a folder and everything in it, if it exists."""
-    if is_remote(folder):
+    if objects.is_object(folder):
+        objects.delete([found.path for found in objects.in_tree(folder)])
+    elif is_remote(folder):
         paths = [match.path for match in _match(join(folder, "**"))]
         if paths:
             FileSystems.delete(paths)
@@ -158,6 +184,10 @@ def sync_folder(folder: str) -> None:
 
 def move(path: str, target: str) -> None:
     """Move a file, creating the target's folder; do nothing if the file does not exist."""
+    if objects.is_object(path):
+        with contextlib.suppress(FileNotFoundError):
+            objects.rename(path, target)
+        return
     if not exists(path):
         return
     make_folder(os.path.dirname(target))
@@ -170,6 +200,9 @@ def move(path: str, target: str) -> None:
 
 def size_bytes(path: str) -> int | None:
     """The size of a file, or None if it does not exist."""
+    if objects.is_object(path):
+        found = objects.info(path)
+        return None if found is None else found.size_bytes
     if not is_remote(path):
         return os.path.getsize(path) if os.path.isfile(path) else None
     matches = _match(path)
@@ -241,6 +274,8 @@ def expand(patterns: list[str]) -> list[InputFile]:
 
 
 def _match(pattern: str) -> list[FileMetadata]:
+    if objects.is_object(pattern):
+        return [FileMetadata(*found) for found in objects.matching(pattern)]
     return list(FileSystems.match([pattern])[0].metadata_list)
 
 
@@ -250,14 +285,22 @@ def _match_local(pattern: str) -> list[FileMetadata]:
 
 
 class AtomicFile:
-    """A binary file that takes its final name when closed without an error; counts and hashes."""
+    """A binary file that takes its final name when closed without an error; counts and hashes.
+
+    An object is kept in memory or a local temporary file until then.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        folder, name = os.path.split(path)
-        make_folder(folder)
-        self._temporary = join(folder, f".{name}.{uuid.uuid4().hex}{TEMPORARY}")
-        self._file = _create(self._temporary)
+        self._temporary: str | None = None
+        self._file: Any
+        if objects.is_object(path):
+            self._file = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115
+        else:
+            folder, name = os.path.split(path)
+            make_folder(folder)
+            self._temporary = join(folder, f".{name}.{uuid.uuid4().hex}{TEMPORARY}")
+            self._file = _create(self._temporary)
         self._hash = hashlib.sha256()
         self.size_bytes = 0
         self.closed = False
@@ -301,6 +344,9 @@ class AtomicFile:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.closed = True
+        if self._temporary is None:
+            self._finish_object(is_whole=kind is None)
+            return
         try:
             with contextlib.closing(self._file):
                 if kind is None and not is_remote(self.path):
@@ -317,6 +363,12 @@ class AtomicFile:
         else:
             os.replace(self._temporary, self.path)
             sync_folder(os.path.dirname(self.path))
+
+    def _finish_object(self, is_whole: bool) -> None:
+        with self._file:
+            if is_whole:
+                self._file.seek(0)
+                objects.put(self.path, self._file)
 
 
 def _create(path: str) -> BinaryIO:

@@ -58,14 +58,15 @@ def run_stage(
     Raises JobFailed if the pipeline fails or a part is missing after it.
     """
     key, name, workspace = run.fingerprint, run.stage.name, job.workspace
-    if done := workspace.finished(name, key):
-        job.to.write(f"{name:<9} already done\n")
-        return done
     start = time.monotonic()
     parts = workspace.parts(name, key)
-    pending = workspace.begin(
-        name, key, run.stage.prefixes, run.part_count, is_beside=run.stage.is_beside
-    )
+    with files.listed(workspace.out):
+        if done := workspace.finished(name, key):
+            job.to.write(f"{name:<9} already done\n")
+            return done
+        pending = workspace.begin(
+            name, key, run.stage.prefixes, run.part_count, is_beside=run.stage.is_beside
+        )
     if pending:
         work = run.total_work * len(pending) / run.part_count
         with (
@@ -74,7 +75,8 @@ def run_stage(
             else progress.counted(parts.recorded_count, name, len(pending), job.to)
         ):
             run_pipeline(job, lambda p: construct(p, pending, parts), len(pending), name, key)
-    results = parts.load(run.part_count)
+    with files.listed(workspace.out):
+        results = parts.load(run.part_count)
     for index in range(run.part_count):
         if index not in results:
             raise JobFailed(f"{name}: part {index} of {run.part_count} was not written")

@@ -14,6 +14,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -21,8 +22,11 @@ from wikisum import __version__
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.shards import ShardFile
 from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.store import lock
+from wikisum.pipeline.store.objects import is_object
 
 WORK = ".work"
+READERS = 16  # records that are read at the same time
 MANIFEST = "manifest.json"
 
 
@@ -133,7 +137,9 @@ class Parts:
         """The recorded results of the first `count` parts, those whose files all exist."""
         existing = {os.path.basename(path) for path in files.list_folder(self.folder)}
         named = {i: os.path.basename(self.path(i)) for i in range(count)}
-        read = {i: self._read(i) for i, name in named.items() if name in existing}
+        present = [i for i, name in named.items() if name in existing]
+        with ThreadPoolExecutor(READERS) as pool:  # each is a request on an object store
+            read = dict(zip(present, pool.map(self._read, present), strict=True))
         recorded = {i: part for i, part in read.items() if part is not None}
         missing = missing_files(self.out, (f for part in recorded.values() for f in part.files))
         return {i: part for i, part in recorded.items() if missing.isdisjoint(part.files)}
@@ -241,16 +247,20 @@ class Workspace:
 
         Raises JobFailed if another run holds it.
         """
-        if files.is_remote(self.out):
+        if is_object(self.out):
+            with lock.held(self.work("lock")):
+                yield
+            return
+        if files.is_remote(self.out):  # of Beam's other filesystems none has conditional writes
             yield
             return
         try:
             os.makedirs(self.work(), exist_ok=True)
         except OSError as error:
             raise JobFailed(f"cannot create the directory {self.out}: {error.strerror}") from error
-        with open(self.work("lock"), "w") as lock:
+        with open(self.work("lock"), "w") as opened:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise JobFailed(f"another run is writing to {self.out}") from error
             files.delete_temporaries(self.out)

@@ -35,11 +35,11 @@ def test_whole_paths_begin_at_the_root_or_at_a_store(tmp_path, monkeypatch):
     assert whole_path("s3://bucket/a.xml") == "s3://bucket/a.xml"
 
 
-@pytest.mark.parametrize("names", [[], ["s3://b/x/1", "s3://b/x/y/2"]])
+@pytest.mark.parametrize("names", [[], ["hdfs://b/x/1", "hdfs://b/x/y/2"]])
 def test_a_folder_on_a_store_is_deleted_with_its_files(names, monkeypatch):
-    matches = {"s3://b/x/**": [SimpleNamespace(path=name) for name in names]}
+    matches = {"hdfs://b/x/**": [SimpleNamespace(path=name) for name in names]}
     deleted = []
     monkeypatch.setattr(files, "_match", matches.__getitem__)
     monkeypatch.setattr(files.FileSystems, "delete", deleted.append)
-    files.delete_folder("s3://b/x")
+    files.delete_folder("hdfs://b/x")
     assert deleted == ([names] if names else [])  # a store refuses an empty list

@@ -41,9 +41,9 @@ def parts_of(out: str, count: int) -> tuple[Workspace, list[ShardFile]]:
     return workspace, made
 
 
-def test_a_folder_here_has_one_writer_and_a_store_no_lock(tmp_path, monkeypatch):
+def test_a_folder_here_has_one_writer_and_a_store_without_conditions_no_lock(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with Workspace("s3://bucket/out").locked(), Workspace("s3://bucket/out").locked():
+    with Workspace("hdfs://host/out").locked(), Workspace("hdfs://host/out").locked():
         assert list(tmp_path.iterdir()) == []
     with (
         Workspace("out").locked(),
