@@ -11,12 +11,13 @@ from wikisum.pipeline.commands.estimate import add_estimate_flags, estimate
 from wikisum.pipeline.commands.extras import check_build
 from wikisum.pipeline.commands.flags import add_job_flags, add_verify, settings_of
 from wikisum.pipeline.commands.job import check_out, open_job
+from wikisum.pipeline.engine.engines import check_reachable
 from wikisum.pipeline.engine.verify import verify
 from wikisum.pipeline.examples.ranker_run import check_run
 from wikisum.pipeline.examples.settings import GraphSettings, OrderSettings, VocabSettings
 from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.pages.crawl_files import crawl_files
-from wikisum.pipeline.remote.access import Access
+from wikisum.pipeline.remote.access import Access, is_http
 from wikisum.pipeline.remote.settings import RemoteSettings
 from wikisum.pipeline.report import summary
 from wikisum.pipeline.stages import setting_kinds, stages
@@ -62,6 +63,8 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
         check_run(ranker)
     vocab = flags.vocab_file(settings[VocabSettings].vocab)
     metadata = flags.metadata_folder(args.metadata)
+    paths = [file.path for found in (*inputs.values(), titles, vocab) for file in found]
+    check_reachable(beam_flags, [path for path in (*paths, *remote.roots) if not is_http(path)])
     with open_job(args, beam_flags) as job:
         if args.verify:
             verify(job, stages())

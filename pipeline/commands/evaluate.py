@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 from wikisum.crawl.whitespace import printable
 from wikisum.models.evaluation.evaluate import EvaluationSettings, evaluate
@@ -16,6 +15,7 @@ from wikisum.pipeline.commands.flags import (
     add_settings,
     count,
     dataset_of,
+    local_path,
     names,
     settings_of,
 )
@@ -64,22 +64,23 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
 def _add_ranking_flags(parser: argparse.ArgumentParser) -> None:
     add_dataset(parser)
     parser.add_argument("--split", default="test", choices=SPLITS, help="default: test")
-    parser.add_argument("--run", dest="run_folder", type=Path, metavar="DIR",
+    parser.add_argument("--run", dest="run_folder", type=local_path, metavar="DIR",
                         help="folder of a trained ranker to compare too")  # fmt: skip
     parser.add_argument("--methods", type=names, metavar="NAME,...",
                         help="methods to compare (default: all)")  # fmt: skip
     parser.add_argument("--limit", type=count, metavar="N", help="use the first N articles only")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON too")
+    parser.add_argument("--out", type=local_path, metavar="FILE",
+                        help="write the results as JSON too")  # fmt: skip
     add_device_flag(parser)
 
 
 def _add_summaries_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("summaries", nargs="*", type=Path, metavar="FILE",
+    add("summaries", nargs="*", type=local_path, metavar="FILE",
         help="summaries of one system each, JSON Lines or Parquet")  # fmt: skip
     add("--data", metavar="DIR", help="folder of the dataset, to add baselines")
     add_settings(parser, EvaluationSettings)
-    add("--out", type=Path, metavar="DIR", help="folder for tables and page")
+    add("--out", type=local_path, metavar="DIR", help="folder for tables and page")
 
 
 COMMANDS = {

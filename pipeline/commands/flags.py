@@ -54,9 +54,16 @@ def add_paths(group: Any, flag: str, text: str, metavar: str = "FILE", **options
     group.add_argument(flag, nargs="+", default=[], metavar=metavar, help=text, **options)
 
 
+def local_path(text: str) -> Path:
+    """Return the path of a local file or folder; a URL is a wrong argument."""
+    if "://" in text:
+        raise argparse.ArgumentTypeError(f"{text} is remote; this command needs a local path here")
+    return Path(text)
+
+
 def add_path(group: Any, flag: str, text: str, metavar: str = "FILE", **options: Any) -> None:
     """Add a flag with the path of a local file or folder."""
-    group.add_argument(flag, type=Path, metavar=metavar, help=text, **options)
+    group.add_argument(flag, type=local_path, metavar=metavar, help=text, **options)
 
 
 def add_device_flag(parser: argparse.ArgumentParser) -> None:

@@ -105,9 +105,16 @@ def _load_tasks(path: str) -> dict[int, Any]:
 
 
 def run_parts(
-    job: Job, run: StageRun, tasks: list[Any], do: Callable[[int, Any], PartResult]
+    job: Job,
+    run: StageRun,
+    tasks: list[Any],
+    do: Callable[[int, Any], PartResult],
+    max_tasks: int | None = None,
 ) -> StageResult:
-    """The result of a run in which each task writes its own part, with no shuffle."""
+    """The result of a run in which each task writes its own part, with no shuffle.
+
+    At most `max_tasks` of them run at a time, on whatever machines.
+    """
 
     def construct(pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
         data = pickle.dumps({i: tasks[i] for i in pending})
@@ -119,9 +126,18 @@ def run_parts(
         files.write_bytes(path, data)
         _ = (
             pipeline
-            | beam.Create(pending, reshuffle=False)
+            | beam.Create(lanes(pending, max_tasks), reshuffle=False)
             | beam.Reshuffle()
+            | beam.FlatMap(
+                list
+            )  # no engine takes one element apart, so a lane has one task at a time
             | run.stage.name >> beam.ParDo(RunPart(run.stage.name, do, parts, path))
         )
 
     return run_stage(job, run, construct)
+
+
+def lanes(indexes: list[int], count: int | None) -> list[list[int]]:
+    """Return the indexes in at most `count` lists, or each in its own."""
+    count = min(count or len(indexes), len(indexes))
+    return [indexes[lane::count] for lane in range(count)]

@@ -93,7 +93,7 @@ def look_up(
     previous = keep_previous(job.workspace, run, access.settings.retry, "lookups_")
     hops = 0 if is_first else 1
     do = LookUp(job.writer(run), hops, locate, access, tuple(lookups), previous)
-    result = run_parts(job, run, tasks, do)
+    result = run_parts(job, run, tasks, do, access.max_tasks)
     forget_previous(job.workspace, run)
     return result
 

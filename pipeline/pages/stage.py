@@ -168,7 +168,7 @@ def scan_files(
         scan.wet_metadata,
         access,
     )
-    return run_parts(job, run, tasks, do)
+    return run_parts(job, run, tasks, do, access.max_tasks)
 
 
 def fetch_pages(job: Job, settings: Settings, access: Access, located: StageResult) -> StageResult:
@@ -185,6 +185,6 @@ def fetch_pages(job: Job, settings: Settings, access: Access, located: StageResu
     )
     previous = keep_previous(job.workspace, run, access.settings.retry, of_other_inputs=True)
     do = FetchShard(job.writer(run), settings[PageSettings], access, previous)
-    result = run_parts(job, run, tasks, do)
+    result = run_parts(job, run, tasks, do, access.max_tasks)
     forget_previous(job.workspace, run)
     return result

@@ -176,8 +176,9 @@ def _from_files(read: Callable[[], T]) -> T:
 class Access:
     """How workers reach the crawl. Sent to them; `workers` of them share the limits.
 
-    `budget_path` is where the workers of one machine keep their budget; None if they are spread
-    over machines, and then each has its part of the rate.
+    `budget_path` is where the workers of one machine keep their budget; None if they may be spread
+    over machines. Then at most `workers` tasks run at a time (`max_tasks`), wherever they run, and
+    each process has that part of the rate.
     """
 
     settings: RemoteSettings
@@ -191,6 +192,12 @@ class Access:
                 files.check_path(root)
                 if not files.is_remote(root) and not os.path.isdir(root):
                     raise FileNotFoundError(f"--crawl-root {root} is not a directory")
+
+    @property
+    def max_tasks(self) -> int | None:
+        """How many tasks may send requests at a time; None for no limit."""
+        is_limited = self.budget_path is None and rate_of(self.settings) > 0
+        return self.workers if is_limited else None
 
     @property
     def connections(self) -> int:

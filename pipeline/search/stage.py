@@ -126,7 +126,7 @@ def count_pages(
     )
     path = job.workspace.path(_INDEX)
     do = CountPages(job.writer(run), path, index.fingerprint, settings, access)
-    return run_parts(job, run, tasks, do)
+    return run_parts(job, run, tasks, do, access.max_tasks)
 
 
 def find_candidates(
@@ -158,7 +158,7 @@ def find_candidates(
         settings,
         access,
     )
-    return run_parts(job, run, tasks, do)
+    return run_parts(job, run, tasks, do, access.max_tasks)
 
 
 def merge_candidates(job: Job, settings: SearchSettings, candidates: StageResult) -> StageResult:

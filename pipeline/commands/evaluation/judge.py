@@ -3,7 +3,6 @@
 import argparse
 import dataclasses
 import socket
-from pathlib import Path
 
 from wikisum.models.evaluation.systems import file_systems
 from wikisum.models.judging import preparation
@@ -15,7 +14,7 @@ from wikisum.models.judging.report.tables import text_table
 from wikisum.models.judging.rubric import read_rubric
 from wikisum.models.judging.study import StudySettings, links, open_study, summary
 from wikisum.pipeline.commands.command import DONE, Command
-from wikisum.pipeline.commands.flags import add_settings, count, settings_of
+from wikisum.pipeline.commands.flags import add_settings, count, local_path, settings_of
 from wikisum.pipeline.errors import JobFailed
 
 HOST, PORT = "127.0.0.1", 8000
@@ -43,13 +42,13 @@ def prepare(args: argparse.Namespace) -> int:
 
 def _add_prepare_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("summaries", nargs="+", type=Path, metavar="FILE",
+    add("summaries", nargs="+", type=local_path, metavar="FILE",
         help="summaries of one system each, JSON Lines or Parquet")  # fmt: skip
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--protocol", choices=list(PROTOCOLS), help="what judges are asked")
-    what.add_argument("--rubric", type=Path, metavar="FILE", help="TOML file with scales")
-    add("--out", type=Path, required=True, metavar="DIR", help="new folder of the study")
-    add("--questions", type=Path, metavar="FILE",
+    what.add_argument("--rubric", type=local_path, metavar="FILE", help="TOML file with scales")
+    add("--out", type=local_path, required=True, metavar="DIR", help="new folder of the study")
+    add("--questions", type=local_path, metavar="FILE",
         help="questions with gold answers, as JSON Lines or TOML")  # fmt: skip
     add_settings(parser, StudySettings)
     add("--lead", dest="shows_lead", action=argparse.BooleanOptionalAction,
@@ -99,7 +98,7 @@ def _port(text: str) -> int:
 
 def _add_serve_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("study", type=Path, metavar="STUDY", help="folder of a study")
+    add("study", type=local_path, metavar="STUDY", help="folder of a study")
     add("--host", default=HOST, metavar="ADDRESS", help=f"address to listen on (default: {HOST})")
     add("--port", type=_port, default=PORT, metavar="N",
         help=f"port to listen on, 0 for a free one (default: {PORT})")  # fmt: skip
@@ -124,8 +123,13 @@ def report(args: argparse.Namespace) -> int:
 
 def _add_report_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("study", type=Path, metavar="STUDY", help="folder of a study")
-    add("--out", type=Path, metavar="DIR", help="folder for the report (default: STUDY/report)")
+    add("study", type=local_path, metavar="STUDY", help="folder of a study")
+    add(
+        "--out",
+        type=local_path,
+        metavar="DIR",
+        help="folder for the report (default: STUDY/report)",
+    )
     add("--samples", type=count, default=10_000, metavar="N",
         help="resamples of intervals and permutation tests (default: 10000)")  # fmt: skip
     add("--seed", type=int, default=0, metavar="N", help="seed of the resampling (default: 0)")

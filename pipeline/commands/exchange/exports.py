@@ -6,7 +6,7 @@ from pathlib import Path
 from wikisum.models.export.export import FORMATS
 from wikisum.models.export.export import export as write
 from wikisum.pipeline.commands.command import DONE, Command
-from wikisum.pipeline.commands.flags import add_dataset, count, dataset_of
+from wikisum.pipeline.commands.flags import add_dataset, add_path, count, dataset_of
 
 MODEL = "transformers"
 
@@ -19,7 +19,7 @@ def export(args: argparse.Namespace) -> int:
     """
     if args.to == MODEL:
         return _export_model(args)
-    for note in write(dataset_of(args), args.to, Path(args.out), args.max_paragraphs):
+    for note in write(dataset_of(args), args.to, args.out, args.max_paragraphs):
         print(f"next: {note}")
     return DONE
 
@@ -32,15 +32,15 @@ def _export_model(args: argparse.Namespace) -> int:
     if args.max_paragraphs is not None:
         raise ValueError(f"--max-paragraphs does not go with --to {MODEL}, which exports a model")
     run = Path(dataset_of(args))
-    to_transformers(run, Path(args.out), "best" if best_of(run) else "last")
-    print(f"next: AutoModelForSeq2SeqLM.from_pretrained({args.out!r})")
+    to_transformers(run, args.out, "best" if best_of(run) else "last")
+    print(f"next: AutoModelForSeq2SeqLM.from_pretrained({str(args.out)!r})")
     return DONE
 
 
 def _add_flags(parser: argparse.ArgumentParser) -> None:
     add_dataset(parser)
     parser.add_argument("--to", required=True, choices=(*FORMATS, MODEL), help="format to write")
-    parser.add_argument("--out", required=True, metavar="DIR", help="new folder to write")
+    add_path(parser, "--out", "new folder to write", "DIR", required=True)
     parser.add_argument(
         "--max-paragraphs",
         type=count,

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import GOLDEN
 from wikisum.pipeline.cli import main
 
 
@@ -33,3 +34,10 @@ def test_wrong_calls_write_nothing(words, message, tmp_path, capsys):
     assert main([*call, *words]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_local_inputs_are_refused_for_dataflow(capsys):
+    articles, warcs = str(GOLDEN / "sample.xml.bz2"), str(GOLDEN / "sample-pages-00000.warc.gz")
+    words = ["build", "--articles", articles, "--warcs", warcs, "--out", "gs://bucket/out"]
+    assert main([*words, "--", "--runner=DataflowRunner"]) == 2
+    assert f"{articles}: Dataflow's workers cannot reach" in capsys.readouterr().err

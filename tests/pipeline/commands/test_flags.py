@@ -3,6 +3,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from wikisum.pipeline.cli import main
 from wikisum.pipeline.commands.command import Parser
 from wikisum.pipeline.commands.flags import add_settings, amount, count, given, names, settings_of
 from wikisum.ranker.setting import setting
@@ -99,3 +100,21 @@ def test_words_of_plain_flags():
     for wrong in ("0", "-1", "inf", "nan", "x"):
         with pytest.raises(argparse.ArgumentTypeError):
             amount(wrong)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train", "ranker", "--data", "x", "--out", "s3://bucket/run"],
+        ["summarize", "--run", "gs://bucket/run", "--title", "x", "--text", "y"],
+        ["evaluate", "ranking", "--data", "x", "--out", "s3://bucket/x.json"],
+        ["export", "x", "--to", "hf", "--out", "s3://bucket/hub"],
+        ["build", "--articles", "x", "--live", "--contact", "a@b.c", "--out", "s3://bucket/out"],
+        ["live", "--contact", "a@b.c", "--out", "s3://bucket/out"],
+    ],
+)
+def test_a_remote_path_is_refused_at_once_where_only_local_ones_work(words, capsys):
+    assert main(words) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert "://bucket/" in said[-1]
+    assert "local" in said[-1]

@@ -1,10 +1,13 @@
 """Running a pipeline: nothing of it is left behind, nothing foreign is said."""
 
 import io
+import json
 import logging
+import os
 import pickle
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import apache_beam as beam
@@ -12,7 +15,7 @@ import pytest
 
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.engine.job import Job
-from wikisum.pipeline.engine.run import RunPart, run_parts
+from wikisum.pipeline.engine.run import RunPart, lanes, run_parts
 from wikisum.pipeline.engine.runner import run_pipeline
 from wikisum.pipeline.engine.stage import Stage, StageRun
 from wikisum.pipeline.engine.workspace import PartResult, Workspace
@@ -76,3 +79,33 @@ def test_tasks_of_earlier_runs_are_deleted(tmp_path):
         job.workspace.forget("toy", ())
         parts.forget(1)
     assert len(list(Path(parts.folder).glob("tasks-*"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [(None, [[3], [4], [7]]), (1, [[3, 4, 7]]), (2, [[3, 7], [4]]), (9, [[3], [4], [7]])],
+)
+def test_lanes_hold_each_index_once(count, expected):
+    assert lanes([3, 4, 7], count) == expected
+
+
+def test_no_more_tasks_run_at_a_time_than_allowed(tmp_path):
+    """Four processes, two lanes: what each task saw of the others."""
+    job = Job(Workspace(str(tmp_path)), io.StringIO(), workers=4)
+    tasks = [str(tmp_path / "running")] * 6
+    os.makedirs(tasks[0])
+    result = run_parts(job, StageRun(stage=Stage("x", "y"), part_count=6), tasks, _see, 2)
+    assert result.counts["tasks"] == 6
+    assert result.extra["seen"] <= 2
+    seen = [json.loads(p.read_text())["extra"]["seen"] for p in tmp_path.glob(".work/x-*/*.json")]
+    assert max(seen) <= 2
+
+
+def _see(index, folder):
+    own = os.path.join(folder, str(index))
+    with open(own, "w"):
+        pass
+    time.sleep(0.3)
+    seen = len(os.listdir(folder))
+    os.remove(own)
+    return PartResult(counts={"tasks": 1}, extra={"seen": seen})

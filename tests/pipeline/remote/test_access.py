@@ -260,3 +260,13 @@ def test_a_file_from_another_time_is_no_matter(tmp_path):
             Budget(str(tmp_path / "budget"), 1.0, clock, clock.sleep).take()
         clock.now += 10
     assert clock.slept == [1.0] * 4
+
+
+def test_one_budget_for_workers_on_any_machine(tmp_path):
+    """The rate of all processes together, however many machines, is at most that of the job."""
+    others = RemoteSettings(roots=("https://data.example/",), rate=6.0)
+    spread = Access(others, None, 3)
+    assert spread.max_tasks == 3
+    assert spread.max_tasks * (1 / spread.remote()._budget._interval_seconds) <= 6.0
+    assert Access(others, str(tmp_path / "budget"), 3).max_tasks is None  # they share a file
+    assert Access(RemoteSettings(roots=(str(tmp_path),)), None, 3).max_tasks is None
