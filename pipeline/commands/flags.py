@@ -73,9 +73,9 @@ def add_device_flag(parser: argparse.ArgumentParser) -> None:
 
 
 def add_job_flags(parser: argparse.ArgumentParser) -> None:
-    """Add `--out` and what `add_workers` adds."""
+    """Add `--out` and what `add_run_flags` adds."""
     parser.add_argument("--out", required=True, metavar="DIR", help="folder of the dataset")
-    add_workers(parser)
+    add_run_flags(parser)
 
 
 def add_verify(parser: argparse.ArgumentParser) -> None:
@@ -88,9 +88,14 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add `--workers`, `--memory` and `--stall-minutes`."""
+    """Add `--workers`."""
     text = "worker processes (default: one per core)"
     parser.add_argument("--workers", type=count, metavar="N", help=text)
+
+
+def add_run_flags(parser: argparse.ArgumentParser) -> None:
+    """Add `--workers`, `--stall-minutes` and `--memory`."""
+    add_workers(parser)
     text = "on another engine, fail if a stage finishes no part for so long (default: 180)"
     parser.add_argument("--stall-minutes", type=count, default=180, metavar="N", help=text)
     text = (

@@ -1,6 +1,7 @@
 """The stages of a build as commands of their own, and the check of a finished dataset."""
 
 import argparse
+import os
 import sys
 
 from wikisum.crawl.whitespace import printable
@@ -15,6 +16,7 @@ from wikisum.pipeline.commands.extras import check_build
 from wikisum.pipeline.commands.flags import (
     add_dataset,
     add_job_flags,
+    add_run_flags,
     add_workers,
     dataset_of,
     settings_of,
@@ -157,7 +159,8 @@ def validate(args: argparse.Namespace) -> int:
     files.set_beam_flags([])
     files.check_path(folder)
     count = 0
-    for fault in faults_of(folder, sys.stderr):
+    workers = args.workers or os.cpu_count() or 1
+    for fault in faults_of(folder, sys.stderr, workers):
         if sys.stderr.isatty():
             sys.stderr.write("\r\x1b[K")  # the progress line may stand there
         print(printable(fault), flush=True)
@@ -169,7 +172,7 @@ def validate(args: argparse.Namespace) -> int:
 
 def _add_report_flags(parser: argparse.ArgumentParser) -> None:
     add_dataset(parser, "out")
-    add_workers(parser)
+    add_run_flags(parser)
 
 
 _WANTED = [flags.add_wanted_flags, settings_flags("wanted pages", WantedSettings)]
@@ -196,5 +199,5 @@ COMMANDS = {
     ),
     "tokenize": Command(tokenize, [settings_flags("subwords", VocabSettings), add_job_flags]),
     "report": Command(report, [_add_report_flags], ["wikisum report data"]),
-    "validate": Command(validate, [add_dataset], ["wikisum validate data"]),
+    "validate": Command(validate, [add_dataset, add_workers], ["wikisum validate data"]),
 }  # fmt: skip

@@ -2,6 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, TextIO
 
 import pyarrow as pa
@@ -18,19 +21,24 @@ from wikisum.pipeline.records import SPLITS
 from wikisum.pipeline.rerank.stage import RANK
 from wikisum.pipeline.stages import is_declared, tables
 from wikisum.pipeline.validate.fates import fate_faults
+from wikisum.pipeline.validate.pool import map_in_order
 from wikisum.pipeline.validate.rows import row_faults
 from wikisum.ranker.data.vocab import load_model
 
 MAX_FAULTS_PER_KIND = 20
+_ROWS_PER_WORKER = 20_000  # of fewer, a process costs more time than it saves
+
+Fault = tuple[str, str]  # its kind, and a line about it
 
 
-def validate(out: str, to: TextIO | None = None) -> Iterator[str]:
+def validate(out: str, to: TextIO | None = None, workers: int = 1) -> Iterator[str]:
     """The faults of the dataset in `out`, a line each, at most 20 of a kind and then a count.
 
-    Progress is drawn on `to`. Raises FileNotFoundError if there is no finished build.
+    Files are checked in `workers` processes. Progress is drawn on `to`. Raises FileNotFoundError if
+    there is no finished build.
     """
     seen: Counter[str] = Counter()
-    for kind, line in _faults(Workspace(out), to):
+    for kind, line in _faults(Workspace(out), to, workers):
         seen[kind] += 1
         if seen[kind] <= MAX_FAULTS_PER_KIND:
             yield line
@@ -39,22 +47,23 @@ def validate(out: str, to: TextIO | None = None) -> Iterator[str]:
             yield f"... {number - MAX_FAULTS_PER_KIND} more faults of the kind: {kind}"
 
 
-def _faults(workspace: Workspace, to: TextIO | None) -> Iterator[tuple[str, str]]:
+def _faults(workspace: Workspace, to: TextIO | None, workers: int) -> Iterator[Fault]:
     """(kind, line) of each fault. Rows are read only if all files are as they were written."""
     manifest = read_manifest(workspace)
-    schema_by_folder = {output.folder: output.schema for _, output in tables()}
     is_sound, repair = True, _repair(manifest)
     size_bytes = sum(entry["bytes"] for entry in manifest["files"].values())
-    with watched("hashes", "files", size_bytes, to) as ticker:
-        for path, entry in manifest["files"].items():
-            schema = schema_by_folder.get(path.rpartition("/")[0])
-            for kind, line in _file_faults(workspace.path(path), path, entry, schema, ticker):
+    check = _CheckFile(workspace, manifest["files"])
+    with (
+        watched("hashes", "files", size_bytes, to) as ticker,
+        ThreadPoolExecutor(workers) as pool,  # most of the time goes into hashes, outside the GIL
+    ):
+        for found in pool.map(partial(check, ticker=ticker), manifest["files"]):
+            for kind, line in found:
                 is_sound = False
                 yield kind, f"{line} ({repair})" if kind in ("file", "hash") else line
-            ticker.add(items=1)
     unknown = {
         files.join(folder, path.rpartition("/")[2])
-        for folder in schema_by_folder
+        for folder in _schemas()
         for path in files.list_folder(workspace.path(folder))
     } - set(manifest["files"])
     for path in sorted(unknown):
@@ -63,7 +72,7 @@ def _faults(workspace: Workspace, to: TextIO | None) -> Iterator[tuple[str, str]
         if not files.exists(workspace.path(path)):
             yield "file", f"{path}: is missing"
     if is_sound:
-        yield from _content_faults(workspace, manifest, to)
+        yield from _content_faults(workspace, manifest, to, workers)
 
 
 def _repair(manifest: dict[str, Any]) -> str:
@@ -73,22 +82,46 @@ def _repair(manifest: dict[str, Any]) -> str:
 
 
 def _content_faults(
-    workspace: Workspace, manifest: dict[str, Any], to: TextIO | None
-) -> Iterator[tuple[str, str]]:
+    workspace: Workspace, manifest: dict[str, Any], to: TextIO | None, workers: int
+) -> Iterator[Fault]:
     """What is wrong with the rows of a dataset whose files are all as they were written."""
     rows = {path: entry["rows"] for path, entry in manifest["files"].items()}
+    workers = max(1, min(workers, sum(rows.values()) // _ROWS_PER_WORKER))
     shards = [path for path in rows if path.startswith("examples/")]
+    check = _CheckExamples(workspace, manifest["settings"], _vocab_size(workspace, manifest))
     with watched("examples", "examples", sum(rows[path] for path in shards), to) as ticker:
-        yield from _example_faults(workspace, manifest, shards, ticker)
+        for found in map_in_order(check, shards, workers, ticker):
+            yield from found
     if "derived_from" not in manifest:  # else the fates are in the dataset that it was made from
-        yield from fate_faults(workspace, rows, MAX_FAULTS_PER_KIND, to)
+        yield from fate_faults(workspace, rows, MAX_FAULTS_PER_KIND, to, workers)
     yield from _count_faults(manifest)
-    yield from _dropped_faults(workspace, manifest)
+    yield from _dropped_faults(workspace, manifest, workers)
+
+
+@dataclass(frozen=True)
+class _CheckFile:
+    """The path of a file -> what is wrong with the file."""
+
+    workspace: Workspace
+    entries: dict[str, dict[str, Any]]
+
+    def __call__(self, path: str, ticker: Ticker) -> list[Fault]:
+        schema = _schemas().get(path.rpartition("/")[0])
+        full = self.workspace.path(path)
+        found = list(_file_faults(full, path, self.entries[path], schema, ticker))
+        ticker.add(items=1)
+        return found
+
+
+@cache
+def _schemas() -> dict[str, pa.Schema | None]:
+    """The schema of the files of each folder."""
+    return {output.folder: output.schema for _, output in tables()}
 
 
 def _file_faults(
     full: str, path: str, entry: dict[str, Any], schema: pa.Schema | None, ticker: Ticker
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Fault]:
     """What is wrong with a file: missing, changed, or not of its schema."""
     if not files.exists(full):
         yield "file", f"{path}: is missing"
@@ -117,21 +150,36 @@ def _vocab_size(workspace: Workspace, manifest: dict[str, Any]) -> int | None:
     return int(load_model(files.read_bytes(workspace.path(MODEL)), MODEL).get_piece_size())
 
 
-def _example_faults(
-    workspace: Workspace, manifest: dict[str, Any], paths: list[str], ticker: Ticker
-) -> Iterator[tuple[str, str]]:
-    vocab_size = _vocab_size(workspace, manifest)
-    clone_threshold = manifest["settings"].get("examples", {}).get("paragraph_clone_threshold", 1.0)
-    for path in paths:
+@dataclass(frozen=True)
+class _CheckExamples:
+    """The path of a shard of examples -> what is wrong with its rows."""
+
+    workspace: Workspace
+    settings: dict[str, dict[str, Any]]
+    vocab_size: int | None
+
+    def __call__(self, path: str, ticker: Ticker) -> list[Fault]:
+        return list(_capped(self._faults(path, ticker)))
+
+    def _faults(self, path: str, ticker: Ticker) -> Iterator[Fault]:
+        clone_threshold = self.settings.get("examples", {}).get("paragraph_clone_threshold", 1.0)
         if path.split("/")[1].split("-")[0] not in SPLITS:
             yield "split", f"{path}: its name does not begin with a split"
-        for row in read_rows(workspace.path(path)):
-            for fault in row_faults(row, vocab_size, clone_threshold):
+        for row in read_rows(self.workspace.path(path)):
+            for fault in row_faults(row, self.vocab_size, clone_threshold):
                 yield fault.split(":")[0], f"{path}: {row['id']} ({row['title']}): {fault}"
             ticker.add(items=1, work=1)
 
 
-def _count_faults(manifest: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _capped(faults: Iterator[Fault]) -> Iterator[Fault]:
+    """The faults of one file, without the lines of those that will not be listed."""
+    seen: Counter[str] = Counter()
+    for kind, line in faults:
+        seen[kind] += 1
+        yield kind, line if seen[kind] <= MAX_FAULTS_PER_KIND else ""
+
+
+def _count_faults(manifest: dict[str, Any]) -> Iterator[Fault]:
     """Counts in the manifest that are not those of the rows."""
     rows, expected = Counter[str](), Counter[str]()
     for path, entry in manifest["files"].items():
@@ -145,16 +193,34 @@ def _count_faults(manifest: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield "count", f"{folder}: has {rows[folder]} rows, but the counts say {number}"
 
 
-def _dropped_faults(workspace: Workspace, manifest: dict[str, Any]) -> Iterator[tuple[str, str]]:
+@dataclass(frozen=True)
+class _CheckDropped:
+    """The path of a file of dropped rows -> their number by stage, and undeclared reasons."""
+
+    workspace: Workspace
+
+    def __call__(self, path: str, ticker: Ticker) -> tuple[Counter[str], list[Fault]]:
+        dropped = Counter[str]()
+        return dropped, list(_capped(self._faults(path, dropped)))
+
+    def _faults(self, path: str, dropped: Counter[str]) -> Iterator[Fault]:
+        for row in read_rows(self.workspace.path(path), ["stage", "kind", "reason"]):
+            dropped[row["stage"]] += 1
+            if not is_declared(row["stage"], row["kind"], row["reason"] or ""):
+                reason = f"the reason {row['reason']!r} of a {row['kind']}"
+                yield "reason", f"{path}: stage {row['stage']} does not declare {reason}"
+
+
+def _dropped_faults(
+    workspace: Workspace, manifest: dict[str, Any], workers: int
+) -> Iterator[Fault]:
     """Dropped rows that are not counted, or whose reason their stage does not declare."""
     dropped = Counter[str]()
-    for path in manifest["files"]:
-        if path.startswith("dropped/"):
-            for row in read_rows(workspace.path(path), ["stage", "kind", "reason"]):
-                dropped[row["stage"]] += 1
-                if not is_declared(row["stage"], row["kind"], row["reason"] or ""):
-                    reason = f"the reason {row['reason']!r} of a {row['kind']}"
-                    yield "reason", f"{path}: stage {row['stage']} does not declare {reason}"
+    paths = [path for path in manifest["files"] if path.startswith("dropped/")]
+    check = _CheckDropped(workspace)
+    for counted_here, found in map_in_order(check, paths, workers, Ticker(None)):
+        dropped.update(counted_here)
+        yield from found
     for name, number in dropped.items():
         counts = manifest["counts"].get(name, {})
         counted = sum(n for key, n in counts.items() if key.startswith("dropped_"))

@@ -152,3 +152,13 @@ def test_counts_that_are_not_those_of_the_rows(out):
 def test_a_folder_without_a_finished_build(tmp_path):
     with pytest.raises(FileNotFoundError):
         list(validate.validate(str(tmp_path)))
+
+
+def test_two_processes_find_the_same_in_the_same_order(out, monkeypatch):
+    for path in sorted((out / "examples").glob("*")):
+        if pq.read_table(path).num_rows:
+            rewrite(out, path, lambda r: r[0].update(lead=" ", id="f" * 16, lead_ids=[65_000]))
+    monkeypatch.setattr(validate, "_ROWS_PER_WORKER", 1)
+    alone = list(validate.validate(str(out)))
+    assert len(alone) > 6
+    assert list(validate.validate(str(out), workers=2)) == alone
