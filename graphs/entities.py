@@ -1,12 +1,14 @@
-"""The named entities of paragraphs, by spaCy."""
+"""The named entities of paragraphs, by spaCy or by the fast tagger."""
 
 import hashlib
 import importlib
 import re
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
+
+from wikisum.graphs.fast_entities import fast_entities
 
 if TYPE_CHECKING:  # whoever brings the entities along needs no spaCy
     from spacy.language import Language
@@ -23,6 +25,8 @@ CONTEXT = 4  # words to either side of one that the model's convolutions see
 _SPACE = re.compile(r"\s+")
 _ARTICLE = re.compile(r"^the ", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
+
+TAGGERS = ("spacy", "fast")
 
 _known: OrderedDict[bytes, frozenset[str]] = OrderedDict()
 
@@ -67,26 +71,46 @@ def words_near_names(text: str) -> str:
     return " ".join(near)
 
 
-def paragraph_entities(paragraphs: Sequence[str], batch_size: int = BATCH) -> list[frozenset[str]]:
+def names_of(found: Iterable[str]) -> frozenset[str]:
+    """Return the normal forms of names, without single characters."""
+    names = map(normalize_entity, found)
+    return frozenset(name for name in names if len(name) > 1)
+
+
+def paragraph_entities(
+    paragraphs: Sequence[str], tagger: str = "spacy", batch_size: int = BATCH
+) -> list[frozenset[str]]:
     """Return the normalized entities of each paragraph, of the nine types.
 
-    A process analyzes each text once and remembers the last 200,000. Only the first 20,000
-    characters of a paragraph are read, and of these only the words near capital letters. Single
-    characters do not count. The model sees each paragraph alone, so batching does not change the
-    result.
+    `tagger` is `spacy` or `fast`. A process analyzes each text once and remembers the last 200,000.
+    Only the first 20,000 characters of a paragraph are read, and of these only the words near
+    capital letters. Single characters do not count. Each paragraph is analyzed alone, so batching
+    does not change the result.
     """
-    keys = [hashlib.blake2b(t.encode("utf-8", "replace"), digest_size=16).digest()
-            for t in paragraphs]  # fmt: skip
+    keys = [_key(tagger, text) for text in paragraphs]
     found = {key: known for key in keys if (known := _known.get(key)) is not None}
     new = {key: text for key, text in zip(keys, paragraphs, strict=True) if key not in found}
     if new:
-        texts = (words_near_names(text[:MAX_CHARS]) for text in new.values())
-        documents = recognizer().pipe(texts, batch_size=batch_size)
-        for key, document in zip(new, documents, strict=True):
-            names = (normalize_entity(e.text) for e in document.ents if e.label_ in TYPES)
-            found[key] = frozenset(name for name in names if len(name) > 1)
+        texts = [text[:MAX_CHARS] for text in new.values()]
+        names = _by_spacy(texts, batch_size) if tagger == "spacy" else map(fast_entities, texts)
+        found.update(zip(new, map(names_of, names), strict=True))
     _remember(found)
     return [found[key] for key in keys]
+
+
+def _by_spacy(texts: Sequence[str], batch_size: int) -> Iterator[list[str]]:
+    for document in recognizer().pipe(map(words_near_names, texts), batch_size=batch_size):
+        yield [entity.text for entity in document.ents if entity.label_ in TYPES]
+
+
+def forget() -> None:
+    """Forget the results that are remembered."""
+    _known.clear()
+
+
+def _key(tagger: str, text: str) -> bytes:
+    data = text.encode("utf-8", "replace")
+    return hashlib.blake2b(data, digest_size=16, person=tagger.encode()).digest()
 
 
 def _remember(found: dict[bytes, frozenset[str]]) -> None:

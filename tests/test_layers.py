@@ -53,7 +53,7 @@ FLOORS = {
         {"learned"},
         {"evaluate"},
     ],
-    "graphs": [{"edges", "entities"}, {"adjacency", "discourse", "similarity"}],
+    "graphs": [{"edges", "fast_entities"}, {"entities"}, {"adjacency", "discourse", "similarity"}],
     "pipeline": [
         {"errors", "reasons", "records", "setting"},
         {"store"},

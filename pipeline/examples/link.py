@@ -36,12 +36,16 @@ def _similarity(examples: list[Sequence[Paragraph]], settings: GraphSettings) ->
     return [similarity_graph([p.text for p in e], settings.similarity_threshold) for e in examples]
 
 
+def _flat(texts_of_examples: list[list[str]]) -> list[str]:
+    return [text for texts in texts_of_examples for text in texts]
+
+
 def _discourse(examples: list[Sequence[Paragraph]], settings: GraphSettings) -> list[Edges | None]:
     """The discourse graphs. Entities are recognized in one batch over all examples."""
     read = [[p.text for p in e[: settings.entity_paragraphs]] for e in examples]
     if settings.entities == "none":
         read = [[] for _ in examples]
-    entities = iter(paragraph_entities([text for texts in read for text in texts]))
+    entities = iter(paragraph_entities(_flat(read), settings.entities))
     graphs: list[Edges | None] = []
     for paragraphs, texts in zip(examples, read, strict=True):
         names = [next(entities) for _ in texts]

@@ -9,7 +9,7 @@ TEXT_RULES = ("plain", "t2t")
 ANY_LANGUAGE = "any"
 RANKINGS = ("tfidf", "given")
 GRAPHS = ("both", "similarity", "discourse", "none")
-ENTITIES = ("spacy", "none")
+ENTITIES = ("spacy", "fast", "none")
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class GraphSettings(Checked):
     )
     entities: str = setting(
         "spacy",
-        "how entities are recognized; none links by discourse markers alone",
+        "how entities are recognized; fast approximates spaCy, none leaves discourse markers alone",
         choices=ENTITIES,
         is_later=True,
     )

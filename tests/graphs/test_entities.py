@@ -15,7 +15,7 @@ TEXTS = [
 
 @pytest.fixture(autouse=True)
 def _forget():
-    entities._known.clear()
+    entities.forget()
 
 
 def test_finds_names_and_no_numbers():
@@ -67,7 +67,7 @@ def test_words_near_capitals_by_the_definition(words):
 def test_batches_change_nothing():
     texts = [f"{one} {other}" for one in TEXTS for other in TEXTS]
     found = paragraph_entities(texts, batch_size=7)
-    entities._known.clear()
+    entities.forget()
     assert found == [paragraph_entities([text], batch_size=1)[0] for text in texts]
 
 
@@ -81,7 +81,7 @@ def test_each_text_is_analysed_once(monkeypatch):
 def test_what_is_remembered_is_bounded(monkeypatch):
     paragraph_entities(TEXTS[2:])
     kept = dict(entities._known)
-    entities._known.clear()
+    entities.forget()
     monkeypatch.setattr(entities, "MAX_REMEMBERED", 2)
     expected = paragraph_entities(TEXTS)
     assert list(entities._known) == list(kept)
