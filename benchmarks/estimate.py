@@ -3,41 +3,38 @@
     python -m benchmarks.estimate --articles DUMP --warcs FILE ... [other flags of wikisum build]
 
 Builds with one worker into a temporary folder, in a process of its own. CPU time is that of the
-process and its children; shuffled bytes are those of the elements, pickled, that go into groupings;
-output is what the manifest counts.
+process and its children; shuffled bytes are those of the files through which joins go; disk is the
+largest size of `.work/` so far; memory is the peak of the process in the stage; output is what the
+manifest counts.
 """
 
 import contextlib
-import functools
 import io
 import json
-import pickle
 import platform
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from wikisum.pipeline import build
 from wikisum.pipeline.cli import main as wikisum
-from wikisum.pipeline.examples import join as join_pages
-from wikisum.pipeline.wanted import want as want_pages
+from wikisum.pipeline.engine import run
+from wikisum.pipeline.joins.spill import SpillWriter
 
 STAGES = {
-    "read_articles": "articles", "want_pages": "wanted", "make_pages": "scan",
-    "join_pages": "examples", "link_paragraphs": "graphs", "train_vocab": "vocab",
-    "encode_subwords": "tokenize", "finish": "report",
+    "templates": "articles", "template-store": "articles", "recurring": "examples",
 }  # fmt: skip
 FOLDERS = {
     "articles": "articles", "wanted": "wanted", "documents": "scan", "examples": "tokenize",
     "vocab": "vocab",
 }  # fmt: skip
-SHUFFLED = Counter[str]()
 
 
 def cpu_seconds() -> float:
@@ -51,45 +48,69 @@ def cpu_seconds() -> float:
     return total
 
 
+def folder_bytes(folder: Path) -> int:
+    """The sizes of all files below a folder, some of which may vanish meanwhile."""
+    total = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            total += path.stat().st_size
+    return total
+
+
+class Watch:
+    """Measures the stages as they end: what was taken since the stage before is the next one's."""
+
+    def __init__(self, work: Path) -> None:
+        self.seconds = Counter[str]()
+        self.shuffled = Counter[str]()
+        self.memory: dict[str, int] = {}
+        self.disk: dict[str, int] = {}
+        self._work = work
+        self._spilled = self._disk = 0
+        self._start = cpu_seconds()
+        threading.Thread(target=self._sample, daemon=True).start()
+
+    def _sample(self) -> None:
+        while True:
+            self._disk = max(self._disk, folder_bytes(self._work))
+            time.sleep(0.5)
+
+    def end(self, stage: str) -> None:
+        """Count what was taken since the last call as the stage's."""
+        now, name = cpu_seconds(), STAGES.get(stage, stage)
+        self.seconds[name] += now - self._start
+        self.shuffled[name] += self._spilled
+        peak = next(x for x in Path("/proc/self/status").read_text().split("\n") if "VmHWM" in x)
+        self.memory[name] = max(self.memory.get(name, 0), int(peak.split()[1]) * 1024)
+        self.disk[name] = max(self._disk, folder_bytes(self._work))
+        Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+        self._start, self._spilled = cpu_seconds(), 0
+
+    def spilled(self, close: Callable[[SpillWriter], None]) -> Callable[[SpillWriter], None]:
+        """Return `close` that counts the bytes of the file."""
+
+        def counting(writer: SpillWriter) -> None:
+            close(writer)
+            self._spilled += writer._file.tell()
+
+        return counting
+
+
 def measure(words: list[str]) -> None:
-    """Build, and print CPU seconds and shuffled bytes by stage as JSON."""
-    from benchmarks.estimate import SHUFFLED  # not the copy of it that goes with pickled functions
+    """Build, and print what each stage took as JSON."""
+    watch = Watch(Path(words[words.index("--out") + 1]) / ".work")
+    run_pipeline = run.run_pipeline
 
-    seconds = Counter[str]()
+    def watched(job: Any, construct: Any, parts: int, stage: str, key: str) -> None:
+        run_pipeline(job, construct, parts, stage, key)
+        watch.end(stage)
 
-    def timed(call: Callable[..., Any], stage: str) -> Callable[..., Any]:
-        @functools.wraps(call)
-        def run(*args: Any, **named: Any) -> Any:
-            start = cpu_seconds()
-            result = call(*args, **named)
-            seconds[stage] += cpu_seconds() - start
-            return result
-
-        return run
-
-    def weighed(call: Callable[..., Iterator[Any]], stage: str) -> Callable[..., Iterator[Any]]:
-        def run(*args: Any) -> Iterator[Any]:
-            from benchmarks.estimate import SHUFFLED
-
-            for element in call(*args):
-                SHUFFLED[stage] += len(pickle.dumps(element))
-                yield element
-
-        return run
-
-    for name, stage in STAGES.items():
-        setattr(build, name, timed(getattr(build, name), stage))
-    for name in ("_read_articles", "_read_wanted", "_read_documents", "_read_failures", "_meet"):
-        setattr(join_pages, name, weighed(getattr(join_pages, name), "examples"))
-    for name in ("_read_articles", "_read_results"):
-        setattr(want_pages, name, weighed(getattr(want_pages, name), "wanted"))
-    for kind, name, stage in (
-        (join_pages.JoinPages, "_make", "examples"),
-        (want_pages.WantPages, "_want", "wanted"),
-    ):
-        setattr(kind, name, weighed(getattr(kind, name), stage))
+    run.run_pipeline = watched
+    SpillWriter.close = watch.spilled(SpillWriter.close)  # type: ignore[method-assign]
     code = wikisum(words)
-    print(json.dumps({"seconds": seconds, "shuffled": SHUFFLED}))
+    watch.end("report")
+    names = ("seconds", "shuffled", "memory", "disk")
+    print(json.dumps({name: getattr(watch, name) for name in names}))
     sys.exit(code)
 
 
@@ -128,14 +149,19 @@ def main() -> None:
             *(cost["cpu_seconds"], real["seconds"].get(cost["stage"], 0.0)),
             *(cost["shuffle_bytes"] / 1e6, real["shuffled"].get(cost["stage"], 0) / 1e6),
             *(cost["output_bytes"] / 1e6, sizes[cost["stage"]] / 1e6),
+            *(cost["process_bytes"] / 1e6, real["memory"].get(cost["stage"], 0) / 1e6),
         )
         for cost in stated["stages"]
     ]
-    rows.append(("total", *(sum(column) for column in list(zip(*rows, strict=True))[1:])))
-    print("| stage | CPU s | real | shuffle MB | real | output MB | real |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    sums = [sum(column) for column in list(zip(*rows, strict=True))[1:7]]
+    largest = [max(column) for column in list(zip(*rows, strict=True))[7:]]
+    rows.append(("total", *sums, *largest))
+    print("| stage | CPU s | real | shuffle MB | real | output MB | real | memory MB | real |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, *figures in rows:
         print(f"| {name} | " + " | ".join(f"{figure:.2f}" for figure in figures) + " |")
+    temporary = max(real["disk"].values()) / 1e6
+    print(f"temporary disk: stated {stated['temporary_bytes'] / 1e6:.2f} MB, real {temporary:.2f}")
     volumes = {name: round(value) for name, value in stated["volumes"].items()}
     taken = {
         "articles": counts["articles"]["articles_out"],

@@ -143,9 +143,9 @@ def best_labels(emissions: Sequence[Weights], transitions: Sequence[Sequence[int
         scores = after
     label = max((BEGIN, INSIDE, OUTSIDE), key=scores.__getitem__)
     labels = []
-    for came in reversed(back):
+    for before in reversed(back):
         labels.append(label)
-        label = came[label]
+        label = before[label]
     return labels[::-1]
 
 

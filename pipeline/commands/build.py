@@ -6,7 +6,7 @@ import sys
 from wikisum.pipeline import build as flow
 from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.commands import settings as flags
-from wikisum.pipeline.commands.command import DONE, Command
+from wikisum.pipeline.commands.command import BAD_CALL, DONE, Command
 from wikisum.pipeline.commands.estimate import add_estimate_flags, estimate
 from wikisum.pipeline.commands.extras import check_build
 from wikisum.pipeline.commands.flags import add_job_flags, add_verify, settings_of
@@ -56,8 +56,11 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     }
     titles = flags.input_file("--titles", settings[ArticleSettings].titles)
     if args.estimate:
-        print(estimate(args, settings, remote, live, **inputs))
-        return DONE
+        text, faults = estimate(args, settings, remote, live, bool(beam_flags), **inputs)
+        print(text)
+        for fault in faults:
+            print(f"wikisum build: {fault}", file=sys.stderr)
+        return BAD_CALL if faults else DONE
     check_build(needs_spacy=settings[GraphSettings].needs_spacy)
     if ranker := settings[OrderSettings].ranker:
         check_run(ranker)

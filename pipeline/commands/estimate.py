@@ -9,16 +9,20 @@ from wikisum.pipeline.articles.stage import site_of_dump
 from wikisum.pipeline.build import with_language
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
+from wikisum.pipeline.engine.job import GIB, default_memory_bytes
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.estimate import estimate as figures
+from wikisum.pipeline.estimate.machine import misfits, this_machine
 from wikisum.pipeline.estimate.rates import NAMES, Assumptions, Prices, Rates, with_values
 from wikisum.pipeline.estimate.sample_articles import sample_articles
 from wikisum.pipeline.estimate.sample_pages import sample_pages
+from wikisum.pipeline.estimate.speed import core_speed
 from wikisum.pipeline.estimate.table import as_plain, estimate_lines
 from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.remote.access import Access, rate_of
 from wikisum.pipeline.remote.settings import RemoteSettings
 from wikisum.pipeline.setting import Settings
+from wikisum.pipeline.wanted.settings import WantedSettings
 
 
 def add_estimate_flags(parser: argparse.ArgumentParser) -> None:
@@ -40,30 +44,41 @@ def estimate(
     settings: Settings,
     remote: RemoteSettings,
     live: LiveSettings | None,
+    is_cluster: bool,
     *,
     dump: list[InputFile],
     urls: list[InputFile],
     search_results: list[InputFile],
     warcs: list[InputFile],
-) -> str:
-    """Return the estimate, as a table or as JSON."""
-    values = _values(args.assume)
+) -> tuple[str, list[str]]:
+    """Return the estimate, as a table or as JSON, and why it does not fit this machine, if so."""
+    values = {"speed": core_speed(), **_values(args.assume)}
     rates, assumed = with_values(Rates(), values), with_values(Assumptions(), values)
     prices = with_values(Prices(), values)
     articles = settings[ArticleSettings]
     settings = with_language(settings, site_of_dump(dump, articles.dump_language).language)
     max_articles = _max_articles(articles.titles, articles.limit)
-    sample, keys = sample_articles(dump, urls, search_results, articles)
+    sample, keys = sample_articles(
+        dump, urls, search_results, articles, settings[WantedSettings].corpus
+    )
     if not sample.articles:
         raise JobFailed(f"no article was found in {', '.join(f.path for f in dump)}")
     crawl = None
     if warcs:
         crawl = sample_pages(warcs, keys, settings, Access(remote, None, 1), assumed)
-    found = figures.estimate(sample, crawl, max_articles, settings, rates, assumed, prices, live)
-    if args.json:
-        return json.dumps(as_plain(found), indent=1)
     workers = args.workers or os.cpu_count() or 1
-    return "\n".join(estimate_lines(found, workers, rate_of(remote)))
+    join_bytes = (
+        int(args.memory * GIB) if args.memory else default_memory_bytes(workers)
+    ) / workers
+    found = figures.estimate(
+        sample, crawl, max_articles, settings, rates, assumed, prices, live, join_bytes
+    )
+    faults = []
+    if not (is_cluster or files.is_remote(args.out)):
+        faults = list(misfits(found, this_machine(workers, args.out)))
+    if args.json:
+        return json.dumps(as_plain(found), indent=1), faults
+    return "\n".join(estimate_lines(found, workers, rate_of(remote))), faults
 
 
 def _values(words: list[str]) -> dict[str, float]:

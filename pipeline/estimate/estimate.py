@@ -6,11 +6,15 @@ from typing import NamedTuple
 
 from wikisum.pipeline.estimate.rates import Assumptions, Prices, Rates
 from wikisum.pipeline.estimate.volumes import ArticleSample, CrawlSample, Volumes, volumes
-from wikisum.pipeline.examples.settings import ExampleSettings, GraphSettings, VocabSettings
+from wikisum.pipeline.examples.settings import GraphSettings, VocabSettings
 from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.setting import Settings
+
+# Starting a stage takes so many times `stage_seconds`: some read or join something else first
+_STARTS = {"articles": 2.25, "examples": 3.25, "vocab": 0.5, "tokenize": 0.5}
+_HELD_PER_BYTE = 8  # memory of a process that joins, per byte of the records that it holds
 
 HTML_SPEED: dict[str, Callable[[Rates], float]] = {  # of each extractor, in bytes per second
     "fast": lambda rates: rates.fast_bytes,
@@ -20,7 +24,12 @@ HTML_SPEED: dict[str, Callable[[Rates], float]] = {  # of each extractor, in byt
 
 
 class StageCost(NamedTuple):
-    """The costs of a stage. `shuffle_bytes` counts the bytes that are grouped by a key."""
+    """The costs of a stage. `shuffle_bytes` counts the bytes that are grouped by a key.
+
+    On one machine these go through temporary files, which are deleted when the stage ends;
+    `work_bytes` stay in `.work/`. `process_bytes` is the memory of one of its processes, of which
+    there is but one if `is_single`.
+    """
 
     stage: str
     read_bytes: float = 0.0
@@ -28,6 +37,9 @@ class StageCost(NamedTuple):
     cpu_seconds: float = 0.0
     shuffle_bytes: float = 0.0
     output_bytes: float = 0.0
+    work_bytes: float = 0.0
+    process_bytes: float = 0.0
+    is_single: bool = False
 
 
 class Estimate(NamedTuple):
@@ -47,6 +59,21 @@ class Estimate(NamedTuple):
     assumptions: Assumptions
     prices: Prices
 
+    @property
+    def temporary_bytes(self) -> float:
+        """The largest size of `.work/` during the build."""
+        stayed = peak = 0.0
+        for cost in self.stages:
+            spilled = cost.shuffle_bytes * self.rates.spilled_share
+            peak = max(peak, stayed + spilled + cost.work_bytes)
+            stayed += cost.work_bytes
+        return peak
+
+    @property
+    def disk_bytes(self) -> float:
+        """The disk that the output and the temporary files take."""
+        return self.total.output_bytes + self.temporary_bytes
+
 
 def estimate(
     articles: ArticleSample,
@@ -57,10 +84,17 @@ def estimate(
     assumed: Assumptions,
     prices: Prices,
     live: LiveSettings | None = None,
+    join_bytes: float = 0.0,
 ) -> Estimate:
-    """The estimate of a build of at most `max_articles`; `live` is how it fetches from the web."""
+    """The estimate of a build of at most `max_articles`; `live` is how it fetches from the web.
+
+    A process of a stage that joins holds at most `join_bytes`.
+    """
     volume = volumes(articles, max_articles, crawl, settings, assumed, live is not None)
-    stages = stage_costs(volume, crawl, articles.is_original, settings, rates, assumed)
+    stages = [
+        _of_machine(cost, rates, join_bytes)
+        for cost in stage_costs(volume, crawl, articles.is_original, settings, rates, assumed)
+    ]
     whole = total(stages)
     paid = dollars(whole, prices)
     seconds = live_seconds(volume, articles, live, assumed) if live else 0.0
@@ -102,12 +136,37 @@ def stage_costs(
         costs += [_live(volume, rates, assumed), _live_scan(volume, settings, rates, assumed)]
     costs += [
         _examples(volume, rates),
-        StageCost("graphs", cpu_seconds=_linked_chars(volume, settings) / rates.linked_chars),
+        _graphs(volume, settings, rates),
         _vocab(volume, settings, rates, assumed),
         _tokenize(volume, rates),
         StageCost("report", cpu_seconds=volume.kept_chars / rates.reported_chars),
     ]
-    return [c._replace(cpu_seconds=c.cpu_seconds + rates.stage_seconds) for c in costs]
+    return costs
+
+
+def _of_machine(cost: StageCost, rates: Rates, join_bytes: float) -> StageCost:
+    """The costs with those of starting a stage and its processes, at the speed of the machine."""
+    start = _STARTS.get(cost.stage, 1.0) * rates.stage_seconds
+    held = min(join_bytes, _HELD_PER_BYTE * cost.shuffle_bytes)
+    return cost._replace(
+        cpu_seconds=(cost.cpu_seconds + start) / rates.speed,
+        process_bytes=rates.process_bytes + cost.process_bytes + held,
+    )
+
+
+def _graphs(volume: Volumes, settings: Settings, rates: Rates) -> StageCost:
+    graphs = settings[GraphSettings]
+    speeds = {"spacy": rates.spacy_chars, "fast": rates.fast_chars}
+    seconds = 0.0
+    if graphs.has("similarity"):
+        seconds += volume.linked_chars / rates.similar_chars
+    if graphs.has("discourse") and graphs.entities in speeds:
+        seconds += volume.entity_chars / speeds[graphs.entities]
+    memory = 0.0
+    if graphs.needs_spacy:
+        seconds += rates.model_seconds
+        memory = rates.spacy_bytes
+    return StageCost("graphs", cpu_seconds=seconds, process_bytes=memory)
 
 
 def _articles(volume: Volumes, is_original: bool, rates: Rates) -> StageCost:
@@ -226,6 +285,9 @@ def _examples(volume: Volumes, rates: Rates) -> StageCost:
         cpu_seconds=volume.chars / rates.compared_chars + shuffled / rates.shuffled_bytes,
         shuffle_bytes=shuffled,
         output_bytes=max(volume.wanted - volume.used, 0.0) * rates.dropped_row_bytes,
+        work_bytes=in_examples * rates.article_share
+        + volume.kept_chars * rates.document_char_bytes
+        + volume.used * rates.example_document_bytes,
     )
 
 
@@ -240,24 +302,33 @@ def _tokenize(volume: Volumes, rates: Rates) -> StageCost:
     )
 
 
-def _linked_chars(volume: Volumes, settings: Settings) -> float:
-    limit = settings[GraphSettings].graph_paragraphs
-    share = min(1.0, limit / settings[ExampleSettings].max_paragraphs) if limit else 1.0
-    return volume.kept_chars * share
-
-
 def _vocab(volume: Volumes, settings: Settings, rates: Rates, assumed: Assumptions) -> StageCost:
-    size_bytes = settings[VocabSettings].vocab_size * rates.vocab_row_bytes
-    if settings[VocabSettings].vocab:
+    own = settings[VocabSettings]
+    size_bytes = own.vocab_size * rates.vocab_row_bytes
+    if own.vocab:
         return StageCost("vocab", output_bytes=size_bytes)
-    chars = min(volume.kept_chars, settings[VocabSettings].sample * assumed.paragraph_chars)
-    return StageCost("vocab", cpu_seconds=chars / rates.trained_chars, output_bytes=size_bytes)
+    chars = min(volume.kept_chars, own.sample * assumed.paragraph_chars, own.characters)
+    return StageCost(
+        "vocab",
+        cpu_seconds=chars / rates.trained_chars,
+        output_bytes=size_bytes,
+        process_bytes=chars * rates.vocab_char_bytes,
+        is_single=True,
+    )
 
 
 def total(costs: list[StageCost]) -> StageCost:
-    """The sums over all stages."""
-    columns = list(zip(*costs, strict=True))[1:]
-    return StageCost("total", *(float(sum(column)) for column in columns))
+    """The sums over all stages; of the memory of processes, the largest."""
+    return StageCost(
+        "total",
+        read_bytes=float(sum(cost.read_bytes for cost in costs)),
+        requests=float(sum(cost.requests for cost in costs)),
+        cpu_seconds=float(sum(cost.cpu_seconds for cost in costs)),
+        shuffle_bytes=float(sum(cost.shuffle_bytes for cost in costs)),
+        output_bytes=float(sum(cost.output_bytes for cost in costs)),
+        work_bytes=float(sum(cost.work_bytes for cost in costs)),
+        process_bytes=max(cost.process_bytes for cost in costs),
+    )
 
 
 def dollars(cost: StageCost, prices: Prices) -> dict[str, float]:

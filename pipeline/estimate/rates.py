@@ -1,7 +1,8 @@
 """The figures that an estimate uses: measured rates, assumptions about crawls, and prices.
 
 Rates are of one core of an x86_64 server, Python 3.11, in CPU time, as benchmarks/estimate.md has
-them (2026-11-21). A rented virtual core, half a real one, may take up to twice as long.
+them (2026-11-22). They are scaled by `speed`, which is measured before an estimate: a rented
+virtual core, half a real one, may take up to twice as long.
 """
 
 import dataclasses
@@ -19,19 +20,23 @@ class Rates:
     wanted_pages: float = 40e3  # of articles, sorted by URL
     index_urls: float = 5e3  # looked up in a crawl's index
     live_pages: float = 450  # of 100 KB, asked of the web, unencrypted
-    crawl_bytes: float = 100e6  # of compressed crawl files
+    crawl_bytes: float = 70e6  # of compressed crawl files
     crawl_records: float = 50e3  # of which the URL is looked at
     fast_bytes: float = 38e6  # of HTML, by that extractor
     soup_bytes: float = 4.5e6
     trafilatura_bytes: float = 2.5e6
-    text_bytes: float = 10e6  # of plain pages, as WET files have them
+    text_bytes: float = 6.5e6  # of plain pages, as WET files have them
     compared_chars: float = 4e6  # of paragraphs, held against their article and ranked
     shuffled_bytes: float = 15e6
-    linked_chars: float = 45e3  # of kept paragraphs, for graphs: their entities are recognized
+    similar_chars: float = 550e3  # of linked paragraphs, for the similarity graph
+    spacy_chars: float = 75e3  # of paragraphs in which entities are recognized
+    fast_chars: float = 500e3
     trained_chars: float = 1e6  # for a vocabulary
-    encoded_chars: float = 3e6
+    encoded_chars: float = 4.5e6
     reported_chars: float = 4e6
+    model_seconds: float = 2.0  # spaCy's model takes to load
     stage_seconds: float = 0.4  # a stage takes to start
+    speed: float = 1.0  # of this machine's core; measured before an estimate
     # and bytes
     article_share: float = 0.9  # bytes in Parquet of one in packed JSON
     wanted_row_bytes: float = 33  # with its key
@@ -42,6 +47,10 @@ class Rates:
     example_document_bytes: float = 90  # of what an example tells of a document
     wanted_shuffle_bytes: float = 210  # of a wanted page on its way into `wanted/`
     joined_shuffle_bytes: float = 450  # and on its way to its fate
+    spilled_share: float = 0.75  # bytes of a temporary file per byte that is shuffled
+    process_bytes: float = 0.3e9  # memory of a worker process
+    spacy_bytes: float = 0.35e9  # memory of spaCy and its model
+    vocab_char_bytes: float = 23  # memory per character, in training
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,9 @@ SEARCH_BYTES = 64 << 20
 class SampledArticles:
     """Sums over the articles that were read, their ids, and the keys of the URLs they want."""
 
-    def __init__(self, max_articles: int) -> None:
+    def __init__(self, max_articles: int, corpus: str = "combined") -> None:
         self._max_articles = max_articles
+        self._corpus = corpus
         self.ids: set[str] = set()
         self.keys: set[int] = set()
         self._hosts: Counter[str] = Counter()
@@ -53,7 +54,8 @@ class SampledArticles:
         self.markup_chars += markup_chars
         self.packed_bytes += len(pack([title, text, urls]))
         self.cited += len(urls)
-        self.want(urls)
+        if self._corpus != "search":
+            self.want(urls)
 
     def want(self, urls: list[str]) -> None:
         for url in urls:
@@ -69,13 +71,17 @@ class SampledArticles:
 
 
 def sample_articles(
-    dump: list[InputFile], urls: list[InputFile], search: list[InputFile], own: ArticleSettings
+    dump: list[InputFile],
+    urls: list[InputFile],
+    search: list[InputFile],
+    own: ArticleSettings,
+    corpus: str = "combined",
 ) -> tuple[ArticleSample, frozenset[int]]:
     """A few hundred articles with their search results, and the keys of what they want.
 
     They come from several offsets in a large multistream dump, else from the beginning.
     """
-    sampled = SampledArticles(min(own.limit or MAX_ARTICLES, MAX_ARTICLES))
+    sampled = SampledArticles(min(own.limit or MAX_ARTICLES, MAX_ARTICLES), corpus)
     original = is_original(dump)
     main = [file for file in dump if not is_index(file)]
     if original:
@@ -90,7 +96,7 @@ def sample_articles(
         markup_chars=sampled.markup_chars,
         packed_bytes=sampled.packed_bytes,
         cited=sampled.cited,
-        searched=_searched(search, sampled),
+        searched=_searched(search, sampled, corpus),
         is_original=original,
         busiest_host=sampled.busiest_host,
     )
@@ -168,7 +174,7 @@ def _add_page(page: Page | BadArticle, sampled: SampledArticles) -> None:
     sampled.add(page.title, text, len(page.text), article.citations)
 
 
-def _searched(search: list[InputFile], sampled: SampledArticles) -> int:
+def _searched(search: list[InputFile], sampled: SampledArticles, corpus: str) -> int:
     """The number of URLs that a search found for the sampled articles."""
     found = 0
     for file in search:
@@ -176,7 +182,8 @@ def _searched(search: list[InputFile], sampled: SampledArticles) -> int:
             prefix = Prefix(raw, SEARCH_BYTES)
             own = 0
             for urls in _results(prefix, sampled):
-                sampled.want(urls)
+                if corpus != "citations":
+                    sampled.want(urls)
                 own += len(urls)
         found += round(own * file.size_bytes / max(prefix.read_bytes, 1))
     return found

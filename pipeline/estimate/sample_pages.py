@@ -23,8 +23,8 @@ from wikisum.pipeline.setting import Settings
 
 FILES = 3
 PLACES = 4  # in each of them, if it is large
-BYTES_PER_PLACE = 2 << 20
-DENSE_PAGES = 16  # all of so many pages at an offset are read, then fewer and fewer
+BYTES_PER_PLACE = 4 << 20
+DENSE_PAGES = 512  # all of so many pages at an offset are read, then fewer and fewer
 _WET = re.compile(r"\.wet\b")
 
 

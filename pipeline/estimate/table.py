@@ -9,11 +9,14 @@ from wikisum.pipeline.estimate.estimate import Estimate, StageCost
 from wikisum.pipeline.estimate.volumes import MIN_MATCHES
 from wikisum.ranker.runs.progress import clock
 
-_COLUMNS = ("read", "requests", "CPU time", "shuffle", "output")
+_COLUMNS = ("read", "requests", "CPU time", "shuffle", "output", "memory")
 
 
 def estimate_lines(found: Estimate, workers: int, requests_per_second: float) -> Iterator[str]:
-    """The estimate in lines: volumes, a table of stages, times, dollars, what it stands on."""
+    """The estimate in lines: volumes, a table of stages, times, dollars, what it stands on.
+
+    The memory is that of the largest process of a stage.
+    """
     volume, whole = found.volumes, found.total
     yield f"articles  {volume.articles:,.0f}, estimated from {found.articles.articles:,}"
     yield f"wanted    {volume.wanted:,.0f} pages"
@@ -27,6 +30,7 @@ def estimate_lines(found: Estimate, workers: int, requests_per_second: float) ->
     for cost in [*found.stages, whole]:
         yield _row(cost)
     yield ""
+    yield f"disk: {_size(found.disk_bytes)}, of which {_size(found.temporary_bytes)} are temporary"
     yield f"time: {clock(whole.cpu_seconds / workers)} on {workers} cores"
     requests = whole.requests - sum(c.requests for c in found.stages if c.stage == "live")
     if requests and requests_per_second:
@@ -63,6 +67,7 @@ def _row(cost: StageCost) -> str:
         clock(cost.cpu_seconds),
         _size(cost.shuffle_bytes),
         _size(cost.output_bytes),
+        _size(cost.process_bytes),
     )
     return f"{cost.stage:<9}" + "".join(f"{cell:>11}" for cell in cells)
 
@@ -85,6 +90,8 @@ def as_plain(found: Estimate) -> dict[str, Any]:
         "total": found.total._asdict(),
         "dollars": found.dollars,
         "live_seconds": found.live_seconds,
+        "temporary_bytes": found.temporary_bytes,
+        "disk_bytes": found.disk_bytes,
         "articles_sample": found.articles._asdict(),
         "crawl_sample": {**crawl._asdict(), "pages": crawl.pages._asdict()} if crawl else None,
         "rates": dataclasses.asdict(found.rates),

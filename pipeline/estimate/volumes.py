@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.estimate.rates import Assumptions
-from wikisum.pipeline.examples.settings import ExampleSettings
+from wikisum.pipeline.examples.settings import ExampleSettings, GraphSettings
 from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.setting import Settings
 from wikisum.pipeline.wanted.settings import WantedSettings
@@ -72,7 +72,8 @@ class Volumes(NamedTuple):
 
     `found` wanted pages are in the crawl, and `found_live` of the `asked_live` requested ones are
     on the web. `documents` of them have text, and `used` of these are in the right language.
-    `chars` counts the characters of their paragraphs, `kept_chars` those that examples keep.
+    `chars` counts the characters of their paragraphs, `kept_chars` those that examples keep,
+    `linked_chars` those in graphs, and `entity_chars` those in which entities are recognized.
     """
 
     articles: float
@@ -92,6 +93,8 @@ class Volumes(NamedTuple):
     chars: float
     examples: float
     kept_chars: float
+    linked_chars: float
+    entity_chars: float
 
 
 MIN_MATCHES = 10
@@ -126,6 +129,9 @@ def volumes(
     chars = documents * pages.chars / max(pages.documents, 1)
     examples = articles * -math.expm1(-used / max(articles, 1))
     joined = chars * used / max(documents, 1)
+    kept, linked, with_entities = (
+        kept_chars(joined, pages, examples, limit) for limit in paragraph_limits(settings)
+    )
     return Volumes(
         articles=articles,
         input_bytes=sample.input_bytes * read,
@@ -143,8 +149,20 @@ def volumes(
         used=used,
         chars=chars,
         examples=examples,
-        kept_chars=kept_chars(joined, pages, examples, settings[ExampleSettings].max_paragraphs),
+        kept_chars=kept,
+        linked_chars=linked,
+        entity_chars=with_entities,
     )
+
+
+def paragraph_limits(settings: Settings) -> list[int]:
+    """Return how many paragraphs an example keeps, links, and has entities recognized in."""
+    graph = settings[GraphSettings]
+    limits, limit = [], settings[ExampleSettings].max_paragraphs
+    for more in (None, graph.graph_paragraphs, graph.entity_paragraphs):
+        limit = min(limit, more) if more else limit
+        limits.append(limit)
+    return limits
 
 
 def _wanted(sample: ArticleSample, corpus: str) -> int:

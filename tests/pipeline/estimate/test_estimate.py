@@ -38,11 +38,11 @@ def test_stages_by_hand():
     ]  # fmt: skip
     articles = cost(estimated, "articles")
     assert articles.read_bytes == 10_000
-    assert articles.cpu_seconds == pytest.approx(1 + 10_000 / 2.7e6 + 280_000 / 1.4e6)
+    assert articles.cpu_seconds == pytest.approx(2.25 + 10_000 / 2.7e6 + 280_000 / 1.4e6)
     assert articles.output_bytes == pytest.approx(0.9 * 400_000)
     scan = cost(estimated, "scan")
     assert scan.read_bytes == 50_000
-    assert scan.cpu_seconds == pytest.approx(1 + 50_000 / 100e6 + 600 / 50e3 + 600 * 18_000 / 38e6)
+    assert scan.cpu_seconds == pytest.approx(1 + 50_000 / 70e6 + 600 / 50e3 + 600 * 18_000 / 38e6)
     assert estimated.total == total(estimated.stages)
     assert estimated.total.requests == 0
 
@@ -129,13 +129,18 @@ def test_the_web_is_asked_for_what_the_crawl_has_not():
 def test_other_settings():
     soup = found(settings=Settings(PageSettings(extractor="soup")))
     assert cost(soup, "scan").cpu_seconds > 2 * cost(found(), "scan").cpu_seconds
-    first = found(settings=Settings(GraphSettings(graph_paragraphs=10)))
-    spent, whole = (cost(e, "graphs").cpu_seconds - 1 for e in (first, found()))
-    assert spent == pytest.approx(whole / 10)
+    for given in ({"graph_paragraphs": 10}, {"entity_paragraphs": 10}, {"entities": "fast"}):
+        linked = found(settings=Settings(GraphSettings(**given)))
+        assert cost(linked, "graphs").cpu_seconds < cost(found(), "graphs").cpu_seconds
+    volume = found().volumes
+    seconds = volume.linked_chars / RATES.similar_chars + volume.entity_chars / RATES.spacy_chars
+    assert cost(found(), "graphs").cpu_seconds == pytest.approx(1 + RATES.model_seconds + seconds)
+    none = found(settings=Settings(GraphSettings(graphs="none")))
+    assert cost(none, "graphs").cpu_seconds == 1
     given = found(settings=Settings(VocabSettings(vocab="x.model")))
-    assert cost(given, "vocab").cpu_seconds == 1
+    assert cost(given, "vocab").cpu_seconds == 0.5
     original = found(articles=ARTICLES._replace(is_original=True))
-    assert cost(original, "articles").cpu_seconds == pytest.approx(1 + 10_000 / 15e6)
+    assert cost(original, "articles").cpu_seconds == pytest.approx(2.25 + 10_000 / 15e6)
 
 
 def test_empty_samples_divide_by_nothing():

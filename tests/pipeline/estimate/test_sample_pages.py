@@ -59,8 +59,9 @@ def test_enough_matches_are_the_sample(tmp_path):
     ("count", "read_count"),
     [(16, 16), (18, 17), (33, 16 + 8), (34, 16 + 8 + 1), (60, 16 + 8 + 5 + 3)],
 )
-def test_after_sixteen_pages_fewer_and_fewer_are_read(count, read_count, tmp_path):
+def test_after_dense_pages_fewer_and_fewer_are_read(count, read_count, tmp_path, monkeypatch):
     """Each of 0 to 15, of 16 to 31 the even ones, of 32 to 47 every third, then every fourth."""
+    monkeypatch.setattr(sample_pages, "DENSE_PAGES", 16)
     found = sampled(tmp_path, *(page(f"http://{i}.example/") for i in range(count)))
     assert found.records == count
     assert found.pages.pages == read_count

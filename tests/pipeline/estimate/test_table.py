@@ -52,7 +52,7 @@ def test_columns_are_aligned_and_empty_cells_stay_empty():
     told = lines(found())
     (head,) = (x for x in told if x.startswith("stage"))
     (scan,) = (x for x in told if x.startswith("scan"))
-    assert len(head) == len(scan) == 9 + 5 * 11
+    assert len(head) == len(scan) == 9 + 6 * 11
     assert scan[9:20].strip() == "50 kB"
     assert scan[20:31].strip() == ""  # no requests
 
