@@ -7,6 +7,7 @@ Builds the bundled sample (or what the flags after `--` name) with the embedded 
 each other engine, and compares the SHA-256 of every shard. Then builds once more and kills a worker
 in the middle; if that ends the job, the same command is run again. A table: wall and CPU seconds,
 files with the same bytes, and how many parts that were recorded before the kill were done again.
+`embedded-1` is one process, for comparison; all others have two workers.
 
 Dask and Beam's portable job service (Python, external workers) always run. The others run where
 they are found: Flink and Spark if WIKISUM_FLINK_JAR or WIKISUM_SPARK_JAR names Beam's job server
@@ -43,9 +44,7 @@ SAMPLE = (
 )  # fmt: skip
 CONTENT = ("articles", "wanted", "documents", "examples", "dropped", "vocab")
 WORKERS = 2
-# Beam's pool starts its workers with the `python` that it finds on the PATH: here, this one
-PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PATH": PATH}
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 class Engine(NamedTuple):
@@ -53,6 +52,13 @@ class Engine(NamedTuple):
 
     flags: list[str]
     workers: list[subprocess.Popen]
+    processes: int = WORKERS
+
+
+@contextlib.contextmanager
+def one_process(folder: Path) -> Iterator[Engine]:
+    """Beam's embedded runner, with one process."""
+    yield Engine([], [], 1)
 
 
 @contextlib.contextmanager
@@ -78,9 +84,9 @@ def dask(folder: Path) -> Iterator[Engine]:
 
 
 @contextlib.contextmanager
-def portable(folder: Path) -> Iterator[Engine]:
-    """Beam's job service and a pool of two external workers."""
-    with contextlib.ExitStack() as stack, _pool(stack, folder) as (flags, pool):
+def portable(folder: Path, python: Path | str = sys.executable) -> Iterator[Engine]:
+    """Beam's job service and a pool of two external workers, in the environment of `python`."""
+    with contextlib.ExitStack() as stack, _pool(stack, folder, python) as (flags, pool):
         port = free_port()
         service = str(ROOT / "benchmarks" / "job_service.py")
         _start(stack, folder, service, "--port", str(port), "--workers", str(WORKERS))
@@ -122,6 +128,7 @@ def prism(folder: Path) -> Iterator[Engine]:
 Start = Callable[[Path], contextlib.AbstractContextManager[Engine]]
 ENGINES: dict[str, Start] = {
     "embedded": embedded,
+    "embedded-1": one_process,
     "dask": dask,
     "portable": portable,
     "flink": flink,
@@ -158,23 +165,29 @@ def prism_binary() -> str | None:
 
 @contextlib.contextmanager
 def _pool(
-    stack: contextlib.ExitStack, folder: Path
+    stack: contextlib.ExitStack, folder: Path, python: Path | str = sys.executable
 ) -> Iterator[tuple[list[str], subprocess.Popen]]:
     """A pool of external workers, and the flags by which an engine asks it for them."""
     port = free_port()
     module = "apache_beam.runners.worker.worker_pool_main"
-    pool = _start(stack, folder, "-m", module, f"--service_port={port}")
+    pool = _start(stack, folder, "-m", module, f"--service_port={port}", python=python)
     wait_for(lambda: socket.create_connection(("127.0.0.1", port), 1).close() or True)
     yield ["--environment_type=EXTERNAL", f"--environment_config=127.0.0.1:{port}"], pool
 
 
-def _start(stack: contextlib.ExitStack, folder: Path, *words: str) -> subprocess.Popen:
-    """Start Python in a directory of its own; it and its children end with the stack."""
+def _start(
+    stack: contextlib.ExitStack, folder: Path, *words: str, python: Path | str = sys.executable
+) -> subprocess.Popen:
+    """Start Python in a directory of its own; it and its children end with the stack.
+
+    The `python` that its children find on the PATH is the same: a pool starts its workers with it.
+    """
+    path = f"{Path(python).parent}:{os.environ['PATH']}"
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "engine.log", "ab") as log:
         process = subprocess.Popen(
-            [sys.executable, *words], cwd=folder, stdout=log, stderr=log, env=ENVIRONMENT,
-            start_new_session=True,
+            [str(python), *words], cwd=folder, stdout=log, stderr=log,
+            env={**ENVIRONMENT, "PATH": path}, start_new_session=True,
         )  # fmt: skip
     stack.callback(_end, process)
     return process
@@ -213,7 +226,8 @@ def hashes(out: Path) -> dict[str, str]:
 def start_build(out: Path, flags: Sequence[str], engine: Engine) -> subprocess.Popen:
     """Start a build in a process of its own."""
     beam_flags = ["--", *engine.flags] if engine.flags else []
-    words = ["-m", "wikisum", "build", *flags, "--workers", str(WORKERS), "--out", str(out)]
+    words = ["-m", "wikisum", "build", *flags, "--workers", str(engine.processes)]
+    words += ["--stall-minutes", "1", "--out", str(out)]
     return subprocess.Popen(
         [sys.executable, *words, *beam_flags], stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True, env=ENVIRONMENT,
@@ -280,7 +294,7 @@ def rows(out: Path, names: Sequence[str], flags: Sequence[str], kill_after: int)
         made = hashes(out / name / "build")
         expected = expected or made
         row["same files"] = f"{len(made.items() & expected.items())} of {len(expected)}"
-        if name != "embedded":
+        if kill_after and name not in ("embedded", "embedded-1"):
             with ENGINES[name](out / name / "engine-2") as engine:
                 went_on, redone = build_with_kill(out / name / "killed", flags, engine, kill_after)
             if not went_on:
@@ -302,7 +316,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], allow_abbrev=False)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=None)
-    parser.add_argument("--kill-after", type=int, default=6, metavar="N", help="recorded parts")
+    parser.add_argument(
+        "--kill-after",
+        type=int,
+        default=6,
+        metavar="N",
+        help="recorded parts before a worker is killed; 0 for no kill",
+    )
     words = sys.argv[1:]
     cut = words.index("--") if "--" in words else len(words)
     args = parser.parse_args(words[:cut])

@@ -1,9 +1,15 @@
 """Builds on other engines: the same bytes as with the embedded runner, also if a worker is lost."""
 
-import pytest
+import sys
 
-from benchmarks.clusters import ENGINES, ENVIRONMENT, build, build_with_kill, hashes
+import pytest
+from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.portability.stager import Stager
+
+from benchmarks.clusters import ENGINES, build, build_with_kill, hashes, portable
 from tests.conftest import GOLDEN
+from tests.packaging.environments import build as build_wheel
+from tests.packaging.environments import copy_checkout, make_environment, unpack
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.engine import runner
 
@@ -45,14 +51,32 @@ def test_a_build_on_a_job_service_with_two_external_workers(tmp_path, embedded):
 
 
 @pytest.mark.slow
+def test_workers_from_the_staged_package_make_the_graphs(tmp_path):
+    """A fresh environment has what Beam stages and what the extra `build` requires, no more."""
+    flags = [flag for flag in FLAGS if flag not in ("--graphs", "none")]
+    flags += ["--limit", "4", "--shards", "1", "--workers", "1"]
+    assert main(["build", *flags, "--out", str(tmp_path / "embedded")]) == 0
+    checkout = copy_checkout(tmp_path / "checkout")
+    options = PipelineOptions([f"--setup_file={checkout / 'setup.py'}"])
+    Stager.create_job_resources(options, str(tmp_path))
+    (staged,) = tmp_path.glob("*.tar.gz")
+    wheel = build_wheel(unpack(staged, tmp_path / "unpacked"), "wheel", tmp_path / "dist")
+    programs = make_environment(tmp_path / "venv", wheel, "build")
+    with portable(tmp_path / "engine", programs / "python") as engine:
+        build(tmp_path / "out", flags, engine)
+    assert hashes(tmp_path / "out") == hashes(tmp_path / "embedded")
+
+
+@pytest.mark.slow
 def test_workers_that_do_not_start_end_the_build(tmp_path, monkeypatch, capsys):
     """As where the `python` on the PATH of the pool lacks Beam."""
-    python = tmp_path / "python"
+    pool, python = tmp_path / "pool", tmp_path / "python"
+    pool.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     python.write_text("#!/bin/sh\nexit 1\n")
-    python.chmod(0o755)
+    for program in (pool, python):
+        program.chmod(0o755)
     monkeypatch.setattr(runner, "START_SECONDS", 5.0)
-    monkeypatch.setitem(ENVIRONMENT, "PATH", f"{tmp_path}:{ENVIRONMENT['PATH']}")
-    with ENGINES["portable"](tmp_path / "engine") as engine:
+    with portable(tmp_path / "engine", pool) as engine:
         words = ["build", *FLAGS, "--out", str(tmp_path / "out"), "--", *engine.flags]
         assert main(words) == 1
     assert "no worker of the engine started within 5 seconds" in capsys.readouterr().err
