@@ -106,15 +106,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as leave:
         return int(leave.code or 0)
     beam_flags = words[cut + 1 :]
-    logging.getLogger().addFilter(_is_of_use)
+    # of Beam, about a missing cloud client
+    logging.getLogger().addFilter(lambda record: "apitools not found" not in record.getMessage())
     if not beam_flags:  # a local run has a log of its own
         logging.getLogger().setLevel(logging.ERROR)
     return _guarded(args, beam_flags)
-
-
-def _is_of_use(record: logging.LogRecord) -> bool:
-    """Whether a log record is of use: not the one of Beam about a missing cloud client."""
-    return "apitools not found" not in record.getMessage()
 
 
 def _guarded(args: argparse.Namespace, beam_flags: list[str]) -> int:

@@ -63,13 +63,9 @@ class Rejection(NamedTuple):
     detail: str
 
 
-def _always(url: str) -> bool:
-    return True
-
-
 def read_captures(
     raw: BinaryIO,
-    wanted: Callable[[str], bool] = _always,
+    wanted: Callable[[str], bool] = lambda url: True,
     max_payload_bytes: int = 16 << 20,
     index_digest: str | None = None,
     start: int = 0,

@@ -24,10 +24,11 @@ from wikisum.models.network.flat_transformer import FlatSettings
 from wikisum.models.network.layers import NORM_EPSILON
 from wikisum.models.network.positions import sinusoids
 from wikisum.models.settings.run import RunSettings
-from wikisum.models.training.checkpoints import Weights, choose, vocab_path
+from wikisum.models.training.checkpoints import Weights, choose
 from wikisum.models.vocabulary.pretrained import load_transformers
 from wikisum.ranker.data.vocab import BEGIN, END, PAD
 from wikisum.ranker.runs.atomic import new_folder
+from wikisum.ranker.runs.files import VOCAB
 
 PEGASUS_EPSILON = 1e-5
 GROWTH = math.sqrt(PEGASUS_EPSILON / NORM_EPSILON)
@@ -44,7 +45,7 @@ def to_transformers(run: Path, out: Path, checkpoint: str = "best") -> None:
     chosen = choose(run, checkpoint)
     check_exportable(chosen.settings.model, str(run))
     network = pegasus(chosen.settings, chosen.weights)
-    tokenizer = fast_tokenizer(vocab_path(run).read_bytes())
+    tokenizer = fast_tokenizer((run / VOCAB).read_bytes())
     with new_folder(out) as folder:
         network.save_pretrained(folder)
         tokenizer.save_pretrained(folder)

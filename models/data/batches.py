@@ -98,7 +98,6 @@ class SplitReader(GroupReader[_Group, Batch]):
         self.__dict__ = {**state, "spec": spec_of(state["model"])}
 
     def identity(self) -> list[Any]:
-        """Return plain values that decide the lengths of the examples, besides the shards."""
         decisive: list[Any] = [self.spec.name, list(vars(self.source).values())]
         if self.source.target == ARTICLE and self.vocabulary is not None:
             decisive.append(self.vocabulary.fingerprint())

@@ -276,13 +276,11 @@ class DecoderOnly(SummaryModel):
         """[..., V] logits of the next token."""
         return F.linear(x, self.embedding.weight, self.output_bias)
 
-    def layers_to_checkpoint(self) -> list[nn.Module]:
-        """Return the layers."""
-        return list(self.layers)
-
     def layers_to_shard(self) -> list[nn.Module]:
         """Return the layers."""
         return list(self.layers)
+
+    layers_to_checkpoint = layers_to_shard
 
     def _causal_layers(self) -> Iterator[CausalLayer]:
         return (cast(CausalLayer, layer) for layer in self.layers)

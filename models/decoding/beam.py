@@ -71,12 +71,7 @@ def beam_search_n_best(
     blocker = Blocker(settings, commas, device, headings, model.writes)
     primer = Primer.of(source, settings)
     living = _first_hypotheses(batch, beam, device)
-    shape = batch, settings.n_best
-    best = _Finished(
-        torch.full((*shape, settings.max_tokens + 1), PAD, device=device),
-        torch.full(shape, -torch.inf, device=device),
-        torch.full(shape, -torch.inf, device=device),
-    )
+    best = _nothing_finished((batch, settings.n_best), settings.max_tokens + 1, device)
     example_B = torch.arange(batch, device=device)
     for step in range(settings.max_tokens + 1):
         logits_BKV = model.step(living.token_BKS[..., -1], state).float()
@@ -104,6 +99,12 @@ def _first_hypotheses(batch: int, beam: int, device: torch.device) -> _Living:
     log_BK = torch.full((batch, beam), -torch.inf, device=device)
     log_BK[:, 0] = 0.0
     return _Living(torch.full((batch, beam, 1), BEGIN, device=device), log_BK)
+
+
+def _nothing_finished(shape: tuple[int, int], size: int, device: torch.device) -> _Finished:
+    """Return hypotheses of score -inf, which any finished one replaces."""
+    log_BN = torch.full(shape, -torch.inf, device=device)
+    return _Finished(torch.full((*shape, size), PAD, device=device), log_BN, log_BN.clone())
 
 
 def _extended(

@@ -31,13 +31,14 @@ from wikisum.models.settings.run import ARTICLE, RunSettings, SourceSettings
 from wikisum.models.sources import SourceForm
 from wikisum.models.table import build, spec_of
 from wikisum.models.targets import Heading, heading_ids, split_article
-from wikisum.models.training.checkpoints import ChosenWeights, choose, vocab_path
+from wikisum.models.training.checkpoints import ChosenWeights, choose
 from wikisum.models.vocabulary.run_vocabulary import Vocabulary, vocabulary_of
 from wikisum.pipeline.records import Section
 from wikisum.ranker.data.ragged import Ints
 from wikisum.ranker.data.vocab import PAD
 from wikisum.ranker.rank import rank
 from wikisum.ranker.runs.checkpoints import check_weights, device_of, load_vocab
+from wikisum.ranker.runs.files import VOCAB
 
 
 class SummaryResult(NamedTuple):
@@ -123,7 +124,7 @@ def load_run(
     is_half = precision == "bf16" or (precision == "auto" and device.type == "cuda")
     model = model.to(device, torch.bfloat16 if is_half else torch.float32).eval()
     reads_text = spec_of(chosen.settings.model).reads_text(chosen.settings.model)
-    vocabulary = vocabulary_of(run, reads_text, load_vocab(vocab_path(run)))
+    vocabulary = vocabulary_of(run, reads_text, load_vocab(run / VOCAB))
     return Summarizer(model, vocabulary, chosen, vocabulary.ids([","]), device)
 
 
@@ -273,11 +274,8 @@ def summary_row(
         return summarizer.vocabulary.decode(split_article(tokens)[0], example["title"], texts)
 
     def candidate(found: Hypothesis) -> Candidate:
-        sections = (
-            None
-            if result.sections is None
-            else written_sections(summarizer.vocabulary, found.tokens)
-        )
+        is_lead = result.sections is None
+        sections = None if is_lead else written_sections(summarizer.vocabulary, found.tokens)
         text = article_text(written(found.tokens), sections)
         return Candidate(text, found.score, found.log_probability, len(found.tokens) + 1)
 

@@ -27,7 +27,8 @@ def write_summaries(
     with part.open("ab") as file:
         file.truncate(size)
         for row in rows_from(groups):
-            file.write(_line(row))
+            line = json.dumps(row.plain(), ensure_ascii=False)
+            file.write(f"{line}\n".encode())
             done += 1
     if out.suffix == ".parquet":
         with part.open(encoding="utf-8") as lines:
@@ -37,10 +38,6 @@ def write_summaries(
     else:
         part.replace(out)
     return done
-
-
-def _line(row: Summary) -> bytes:
-    return (json.dumps(row.plain(), ensure_ascii=False) + "\n").encode()
 
 
 def _whole_groups(part: Path, group_rows: Sequence[int]) -> tuple[int, int, int]:

@@ -85,8 +85,8 @@ def hub_card(card: str, rows: dict[str, int], size: dict[str, int]) -> str:
         f"      - split: {split}\n        path: data/{split}-*.parquet\n" for split in rows
     )
     sizes = "\n".join(f"| {split} | {rows[split]:,} | {size[split]:,} |" for split in rows)
-    kinds = {field.name: str(field.type) for field in EXAMPLE}
-    columns = "\n".join(f"| `{n}` | {_short(kinds[n])} | {text} |" for n, text in COLUMNS.items())
+    kinds = {field.name: re.sub("<.*", "", str(field.type)) for field in EXAMPLE}
+    columns = "\n".join(f"| `{n}` | {kinds[n]} | {text} |" for n, text in COLUMNS.items())
     return f"""---
 {fields}
 tags:
@@ -120,7 +120,3 @@ def _without_columns(body: str) -> str:
     """The card without the sections that this one writes anew."""
     sections = re.split(r"(?m)^(?=## )", body)
     return "".join(s for s in sections if not s.startswith(("## Columns", "## Load"))).strip()
-
-
-def _short(kind: str) -> str:
-    return re.sub(r"<.*", "", kind)

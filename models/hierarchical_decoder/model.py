@@ -93,7 +93,6 @@ class HierarchicalDecoder(EncoderDecoder):
             nn.init.uniform_(self.embedding.weight, -EMBEDDING_RANGE, EMBEDDING_RANGE)
 
     def remember(self, encoded_NW: Tensor, source: Source) -> Memory:
-        """Return the memory of encoded tokens."""
         pooling = cast(ParagraphEncoder, self.encoder).pooling
         embedded_MW = None if pooling is None else pooling(encoded_NW, source)
         given = encoded_NW, source, embedded_MW

@@ -6,8 +6,6 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-KINDS = ("rating", "preference", "best-worst", "questions")
-
 
 class Option(NamedTuple):
     """A possible answer: the value that is saved, its label, and the key that chooses it.

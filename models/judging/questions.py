@@ -1,10 +1,11 @@
 """Questions with gold answers about the leads of examples, written by the user."""
 
-import json
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wikisum.models.decoding.summary_files import read_rows
 from wikisum.models.judging.text import clean
 
 _KEYS = ("id", "question", "answer")
@@ -24,7 +25,7 @@ def read_questions(path: Path) -> dict[str, list[Question]]:
     a table `[[question]]` of the same keys for each. Raises ValueError that names the file and
     the line or table.
     """
-    rows = _toml_rows(path) if path.suffix == ".toml" else _json_rows(path)
+    rows = _toml_rows(path) if path.suffix == ".toml" else read_rows(path)
     found: dict[str, list[Question]] = {}
     for where, row in rows:
         id_, question, answer = _texts(path, where, row)
@@ -42,20 +43,9 @@ def _texts(path: Path, where: str, row: Any) -> list[str]:
     return texts
 
 
-def _toml_rows(path: Path) -> list[tuple[str, Any]]:
+def _toml_rows(path: Path) -> Iterable[tuple[str, Any]]:
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8")).get("question", [])
     except ValueError as error:
         raise ValueError(f"{path}: is not TOML: {error}") from error
     return [(f"question {n}", row) for n, row in enumerate(rows, 1)]
-
-
-def _json_rows(path: Path) -> list[tuple[str, Any]]:
-    rows = []
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        if line.strip():
-            try:
-                rows.append((f"line {number}", json.loads(line)))
-            except ValueError as error:
-                raise ValueError(f"{path}: line {number}: is not JSON: {error}") from error
-    return rows

@@ -1,15 +1,29 @@
 """Rubrics: scales that the user defines in a TOML file."""
 
-import re
-import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+import msgspec
 
 from wikisum.models.judging.protocols import Protocol, Scale, scale
 
-_TEXTS = ("title", "instruction")
-_FLAGS = ("shows_lead", "shows_sources")
 _MAX_OPTIONS = 10  # one digit each
+
+
+class _Scale(msgspec.Struct, forbid_unknown_fields=True):
+    key: Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_]*$")]
+    label: str
+    text: str
+    options: Annotated[list[str], msgspec.Meta(min_length=2, max_length=_MAX_OPTIONS)]
+    low: Annotated[int, msgspec.Meta(ge=0)] = 1
+
+
+class _Rubric(msgspec.Struct, forbid_unknown_fields=True):
+    title: str
+    instruction: str
+    scale: Annotated[list[_Scale], msgspec.Meta(min_length=1)]
+    shows_lead: bool = Protocol.shows_lead
+    shows_sources: bool = Protocol.shows_sources
 
 
 def read_rubric(path: Path) -> Protocol:
@@ -20,45 +34,18 @@ def read_rubric(path: Path) -> Protocol:
     the values from `low` on. Raises ValueError that names the file and the fault.
     """
     try:
-        plain = tomllib.loads(path.read_text(encoding="utf-8"))
-        return _protocol(plain)
-    except ValueError as error:  # also of TOML and of UTF-8
+        rubric = msgspec.toml.decode(path.read_bytes(), type=_Rubric)
+        scales = tuple(map(_checked_scale, rubric.scale))
+        if len({s.key for s in scales}) < len(scales):
+            raise ValueError("two scales have the same key")
+    except ValueError as error:  # also of TOML, of UTF-8 and of types
         raise ValueError(f"{path}: {error}") from error
+    title, text = rubric.title, rubric.instruction
+    shows = rubric.shows_lead, rubric.shows_sources
+    return Protocol("rubric", "rating", title, text, scales, *shows)
 
 
-def _protocol(plain: dict[str, Any]) -> Protocol:
-    unknown = plain.keys() - {*_TEXTS, *_FLAGS, "scale"}
-    if unknown:
-        raise ValueError(f"no setting {min(unknown)!r}")
-    texts = {name: _value(plain, name, str, "the rubric") for name in _TEXTS}
-    flags = {name: _value(plain, name, bool, "the rubric") for name in _FLAGS if name in plain}
-    scales = tuple(map(_scale, _value(plain, "scale", list, "the rubric")))
-    keys = [s.key for s in scales]
-    if not keys or len(set(keys)) < len(keys):
-        raise ValueError("two scales have the same key" if keys else "has no [[scale]]")
-    return Protocol("rubric", "rating", scales=scales, **texts, **flags)
-
-
-def _scale(plain: Any) -> Scale:
-    key = _value(plain, "key", str, "a scale")
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", key):
-        raise ValueError(f"key {key!r} is not lower-case letters, digits and underscores")
-    where = f"scale {key}"
-    low = plain.get("low", 1)
-    names = _value(plain, "options", list, where)
-    if not isinstance(low, int) or isinstance(low, bool) or low < 0:
-        raise ValueError(f"{where}: low is {low!r}, not a whole number of at least 0")
-    if not 2 <= len(names) <= _MAX_OPTIONS or not all(isinstance(n, str) for n in names):
-        raise ValueError(f"{where}: options is not a list of 2 to {_MAX_OPTIONS} texts")
-    if low + len(names) > _MAX_OPTIONS:
-        raise ValueError(f"{where}: the values do not all have one digit")
-    label, text = (_value(plain, name, str, where) for name in ("label", "text"))
-    return scale(key, label, text, low, tuple(names))
-
-
-def _value(plain: Any, name: str, kind: type, where: str) -> Any:
-    if not isinstance(plain, dict) or name not in plain:
-        raise ValueError(f"{where} has no {name}")
-    if not isinstance(plain[name], kind):
-        raise ValueError(f"{where}: {name} is {plain[name]!r:.40}")
-    return plain[name]
+def _checked_scale(plain: _Scale) -> Scale:
+    if plain.low + len(plain.options) > _MAX_OPTIONS:
+        raise ValueError(f"scale {plain.key}: the values do not all have one digit")
+    return scale(plain.key, plain.label, plain.text, plain.low, tuple(plain.options))

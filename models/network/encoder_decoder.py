@@ -94,7 +94,8 @@ class EncoderDecoder(SummaryModel):
         self.output_bias = (
             nn.Parameter(torch.zeros(settings.vocab_size)) if settings.output_bias else None
         )
-        self.output = None if settings.tie_output else _output_table(settings)
+        sizes = settings.vocab_size, settings.width
+        self.output = None if settings.tie_output else nn.Parameter(torch.empty(sizes))
         self._initialize(xavier_embeddings)
 
     def _initialize(self, xavier_embeddings: bool) -> None:
@@ -211,10 +212,6 @@ class EncoderDecoder(SummaryModel):
         table_SW = sinusoids(target_BS.shape[1], self.settings.width).to(embedded_YW)
         x_YW: Tensor = self.dropout(embedded_YW + table_SW[slot_Y % target_BS.shape[1]])
         return x_YW, TargetSlots(slot_Y, is_used.view_as(target_BS))
-
-
-def _output_table(settings: EncoderDecoderSettings) -> nn.Parameter:
-    return nn.Parameter(torch.empty(settings.vocab_size, settings.width))
 
 
 def _last_norm(settings: EncoderDecoderSettings) -> nn.Module:

@@ -99,7 +99,6 @@ class Batch(NamedTuple):
         return self.label_slot_Y.numel()
 
     def describe(self) -> str:
-        """Return the size of the batch in words, for messages."""
         examples, target = self.target_BS.shape
         return (
             f"{examples} examples, {self.source_tokens:,} source tokens, "
@@ -107,17 +106,14 @@ class Batch(NamedTuple):
         )
 
     def tensors(self) -> list[Tensor]:
-        """Return all tensors as a list, which `of` turns back into a batch."""
         return [*self[1:], *self.source.tensors()]
 
     @classmethod
     def of(cls, tensors: Sequence[Tensor]) -> "Batch":
-        """Return the batch with these tensors."""
         count = len(cls._fields) - 1
         return cls(Source.of(tensors[count:]), *tensors[:count])
 
     def to(self, device: torch.device) -> "Batch":
-        """Return a copy on a device."""
         rest = [t.to(device, non_blocking=True) for t in self[1:]]
         return Batch(self.source.to(device), *rest)
 

@@ -132,31 +132,6 @@ class SummaryModel(nn.Module):
         return []
 
 
-def no_graph(settings: Any) -> str:
-    """Return the name of the graph of a model that reads none."""
-    return "none"
-
-
-def no_words(settings: Any) -> int:
-    """Return the size of the vocabulary of words of a model that reads subwords."""
-    return 0
-
-
-def no_pretrained(settings: Any) -> str:
-    """Return the folder of the pretrained model of a model that learns from random weights."""
-    return ""
-
-
-def plain_target(settings: Any, source: list[Ids], lead: Ids, vocabulary: Any) -> Ids:
-    """Return the target of a model that learns to write leads as they are."""
-    return lead
-
-
-def keep_settings(settings: Any, source_E: Ints, target_E: Ints) -> Any:
-    """Return the settings of a model that needs no statistics of the training split."""
-    return settings
-
-
 @dataclass(frozen=True)
 class ModelSpec:
     """All that the framework knows of a model.
@@ -181,11 +156,11 @@ class ModelSpec:
     source: SourceForm
     presets: Mapping[str, RunSettings] = field(default_factory=dict)
     joined: bool = False
-    graph: Callable[[Any], str] = no_graph
-    words: Callable[[Any], int] = no_words
-    target: Callable[[Any, list[Ids], Ids, Any], Ids] = plain_target
-    measure: Callable[[Any, Ints, Ints], Any] = keep_settings
-    pretrained: Callable[[Any], str] = no_pretrained
+    graph: Callable[[Any], str] = lambda settings: "none"
+    words: Callable[[Any], int] = lambda settings: 0
+    target: Callable[[Any, list[Ids], Ids, Any], Ids] = lambda settings, source, lead, _: lead
+    measure: Callable[[Any, Ints, Ints], Any] | None = None
+    pretrained: Callable[[Any], str] | None = None
     defaults: RunSettings | None = None
 
     def start(self) -> RunSettings:
@@ -194,7 +169,7 @@ class ModelSpec:
 
     def reads_text(self, settings: Any) -> bool:
         """Whether given settings need the text of a dataset instead of its subwords."""
-        return self.words(settings) > 0 or self.pretrained is not no_pretrained
+        return self.words(settings) > 0 or self.pretrained is not None
 
 
 @dataclass

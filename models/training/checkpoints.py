@@ -26,7 +26,7 @@ from wikisum.ranker.runs.checkpoints import (
     load_checkpoint,
     save_checkpoint,
 )
-from wikisum.ranker.runs.files import LAST, SETTINGS, VOCAB
+from wikisum.ranker.runs.files import LAST, SETTINGS
 from wikisum.ranker.runs.training_log import read_log
 
 KIND = "summarizer"
@@ -168,8 +168,3 @@ def data_of(run: Path) -> str:
     if data is None:
         raise FileNotFoundError(f"{run} was converted and names no dataset: choose one with --data")
     return str(data)
-
-
-def vocab_path(run: Path) -> Path:
-    """Return the vocabulary file of a run."""
-    return run / VOCAB

@@ -77,7 +77,9 @@ class Trainer(TrainingLoop[Batch]):
         """
         self._scorer, self._sampler = scorer, sampler
         if settings.train.stop_on != "loss":
-            require(scorer is not None, f"--stop-on {settings.train.stop_on} needs a scorer")
+            require(
+                scorer is not None, f"--stop-on {settings.train.stop_on} needs validation examples"
+            )
         self.settings, self.validation = settings, validation
         self._stall = StallCheck(settings, processes.device)
         torch.manual_seed(settings.train.seed)
@@ -128,7 +130,6 @@ class Trainer(TrainingLoop[Batch]):
         return torch.optim.AdamW(groups, **common)
 
     def learning_rate(self, step: int) -> float:
-        """Return the learning rate of an update, counted from 1."""
         return learning_rate(step, self.settings.train)
 
     def compute_loss(self, batch: Batch) -> Loss:
@@ -189,7 +190,6 @@ class Trainer(TrainingLoop[Batch]):
         return self._sampler(self.model, self.processes.device)
 
     def costs(self) -> list[float]:
-        """Return what early stopping compares for each validation in the log; lower is better."""
         name = self.settings.train.stop_on
         if name == "loss":
             return super().costs()

@@ -7,7 +7,6 @@ from typing import Any, TextIO
 
 import sentencepiece
 
-from wikisum.models.network.spec import no_pretrained
 from wikisum.models.pretrained.lengths import check_lengths
 from wikisum.models.settings.run import RunSettings
 from wikisum.models.table import spec_of
@@ -42,7 +41,7 @@ def prepare_vocabulary(
     one has none, and for a missing file of word vectors; ValueError for one that cannot be used.
     """
     spec = spec_of(settings.model)
-    if spec.pretrained is not no_pretrained:
+    if spec.pretrained is not None:
         return _prepare_pretrained(run, spec.pretrained(settings.model), settings, processes)
     size = spec.words(settings.model)
     if not size:

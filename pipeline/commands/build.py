@@ -72,15 +72,9 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
         if args.verify:
             verify(job, stages())
         manifest = flow.build(
-            job,
-            settings,
-            titles=titles,
-            vocab=vocab,
-            **inputs,
-            remote=remote,
-            wet_metadata=metadata,
-            live=live,
-        )
+            job, settings, titles=titles, vocab=vocab, **inputs, remote=remote,
+            wet_metadata=metadata, live=live,
+        )  # fmt: skip
         summary.write_summary(manifest, job.workspace.out, sys.stdout)
     return DONE
 
@@ -89,19 +83,11 @@ COMMANDS = {
     "build": Command(
         build,
         [
-            flags.add_preset_flags,
-            flags.add_article_flags,
-            flags.add_wanted_flags,
-            flags.add_index_flag,
-            flags.add_file_flags,
-            flags.add_live_flags,
-            flags.add_server_flags,
-            flags.add_retry_flag,
-            add_estimate_flags,
-            add_job_flags,
-            add_verify,
-            flags.add_build_settings,
+            flags.add_preset_flags, flags.add_article_flags, flags.add_wanted_flags,
+            flags.add_index_flag, flags.add_file_flags, flags.add_live_flags,
+            flags.add_server_flags, flags.add_retry_flag, add_estimate_flags, add_job_flags,
+            add_verify, flags.add_build_settings,
         ],
         EXAMPLES,
     )
-}
+}  # fmt: skip

@@ -28,12 +28,11 @@ from wikisum.pipeline.wanted.settings import WantedSettings
 def add_estimate_flags(parser: argparse.ArgumentParser) -> None:
     """Add `--estimate` and the flags that go with it."""
     group = parser.add_argument_group("estimate")
-    group.add_argument(
-        "--estimate",
-        action="store_true",
-        help="print what the build would read, compute, write and cost, from samples of its "
-        "inputs, and write nothing",
+    text = (
+        "print what the build would read, compute, write and cost, from samples of its "
+        "inputs, and write nothing"
     )
+    group.add_argument("--estimate", action="store_true", help=text)
     group.add_argument("--json", action="store_true", help="print the estimate as JSON")
     text = "replace rates, assumptions or prices of the estimate, for example coverage=0.6"
     group.add_argument("--assume", nargs="+", default=[], metavar="NAME=VALUE", help=text)
@@ -45,13 +44,10 @@ def estimate(
     remote: RemoteSettings,
     live: LiveSettings | None,
     is_cluster: bool,
-    *,
-    dump: list[InputFile],
-    urls: list[InputFile],
-    search_results: list[InputFile],
-    warcs: list[InputFile],
+    **inputs: list[InputFile],
 ) -> tuple[str, list[str]]:
     """Return the estimate, as a table or as JSON, and why it does not fit this machine, if so."""
+    dump, warcs = inputs["dump"], inputs["warcs"]
     values = {"speed": core_speed(), **_values(args.assume)}
     rates, assumed = with_values(Rates(), values), with_values(Assumptions(), values)
     prices = with_values(Prices(), values)
@@ -59,7 +55,7 @@ def estimate(
     settings = with_language(settings, site_of_dump(dump, articles.dump_language).language)
     max_articles = _max_articles(articles.titles, articles.limit)
     sample, keys = sample_articles(
-        dump, urls, search_results, articles, settings[WantedSettings].corpus
+        dump, inputs["urls"], inputs["search_results"], articles, settings[WantedSettings].corpus
     )
     if not sample.articles:
         raise JobFailed(f"no article was found in {', '.join(f.path for f in dump)}")

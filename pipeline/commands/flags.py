@@ -166,12 +166,9 @@ def _default_text(field: "dataclasses.Field[Any]") -> str:
         plain = field.default
         if plain in (dataclasses.MISSING, None, (), frozenset()) or plain is False:
             return ""
-        shown = ",".join(plain) if isinstance(plain, tuple) else _plain_text(plain)
+        plain = f"{plain:g}" if isinstance(plain, float) else plain
+        shown = ",".join(plain) if isinstance(plain, tuple) else plain
     return f" (default: {shown})"
-
-
-def _plain_text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _argument(field: "dataclasses.Field[Any]", hint: Any) -> dict[str, Any]:

@@ -49,11 +49,8 @@ def live(args: argparse.Namespace, beam_flags: list[str]) -> int:
 
 def _add_live_flags(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("pages from the web")
-    group.add_argument(
-        "--urls",
-        metavar="FILE",
-        help="fetch these URLs, one per line (default: wanted pages of --out without a document)",
-    )
+    text = "fetch these URLs, one per line (default: wanted pages of --out without a document)"
+    group.add_argument("--urls", metavar="FILE", help=text)
     names = [field.name for field in dataclasses.fields(LiveSettings)]
     add_settings(group, LiveSettings, only=["contact"], required=True)
     add_settings(group, LiveSettings, only=[name for name in names if name != "contact"])

@@ -44,12 +44,11 @@ def add_rank_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `wikisum rank`."""
     add_dataset(parser)
     by = parser.add_mutually_exclusive_group(required=True)
-    by.add_argument(
-        "--method",
-        metavar="NAME",
-        help="identity, random, tfidf, tfidf_cosine, textrank, bm25, lexrank, lexrank_threshold, "
-        "sumbasic, or an upper bound that reads the lead: cheating, oracle",
+    text = (
+        "identity, random, tfidf, tfidf_cosine, textrank, bm25, lexrank, lexrank_threshold, "
+        "sumbasic, or an upper bound that reads the lead: cheating, oracle"
     )
+    by.add_argument("--method", metavar="NAME", help=text)
     by.add_argument("--model", metavar="DIR", help="folder of a trained ranker")
     add_settings(parser, RankSettings)
     add_device_flag(parser)

@@ -48,11 +48,8 @@ def search(args: argparse.Namespace, beam_flags: list[str]) -> int:
 def _add_search_flags(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("search")
     group.add_argument("--warcs", nargs="+", required=True, metavar="GLOB", help=WARCS_HELP)
-    group.add_argument(
-        "--titles",
-        metavar="FILE",
-        help="search for these titles, one per line (default: the articles of --out)",
-    )
+    text = "search for these titles, one per line (default: the articles of --out)"
+    group.add_argument("--titles", metavar="FILE", help=text)
     add_settings(group, SearchSettings)
 
 

@@ -123,11 +123,8 @@ def live_settings(args: argparse.Namespace) -> LiveSettings | None:
 
 def add_preset_flags(parser: argparse.ArgumentParser) -> None:
     """Add `--like-t2t`."""
-    parser.add_argument(
-        "--like-t2t",
-        action="store_true",
-        help="use the text rules of the original dataset's code; other flags take precedence",
-    )
+    text = "use the text rules of the original dataset's code; other flags take precedence"
+    parser.add_argument("--like-t2t", action="store_true", help=text)
 
 
 def settings_flags(title: str, *kinds: type) -> AddFlags:
@@ -173,12 +170,10 @@ def add_file_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of crawl files."""
     group = parser.add_argument_group("crawl files")
     add_paths(group, "--warcs", WARCS_HELP, "GLOB")
-    group.add_argument(
-        "--metadata",
-        metavar="DIR",
-        help="folder commoncrawl_metadata of the original WikiSum: skip crawl files without "
-        "wanted pages",
+    text = (
+        "folder commoncrawl_metadata of the original WikiSum: skip crawl files without wanted pages"
     )
+    group.add_argument("--metadata", metavar="DIR", help=text)
 
 
 def add_server_flags(parser: argparse.ArgumentParser) -> None:
@@ -197,12 +192,11 @@ def add_retry_flag(parser: Any) -> None:
 def add_live_flags(parser: argparse.ArgumentParser) -> None:
     """Add `--live` and the flags that go with it."""
     group = parser.add_argument_group("pages from the web")
-    group.add_argument(
-        "--live",
-        action="store_true",
-        help="fetch pages that no crawl has from the web, into live/ under --out; needs --contact; "
-        "--retry applies to them too",
+    text = (
+        "fetch pages that no crawl has from the web, into live/ under --out; needs --contact; "
+        "--retry applies to them too"
     )
+    group.add_argument("--live", action="store_true", help=text)
     names = [f.name for f in dataclasses.fields(LiveSettings)]
     limits = [name for name in names if name not in ("contact", *UNPREFIXED)]
     add_settings(group, LiveSettings, only=limits, prefix="live-")

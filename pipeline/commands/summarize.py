@@ -21,14 +21,7 @@ from wikisum.models.decoding.write_summaries import write_summaries
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.models.targets import Heading, parse_headings
-from wikisum.models.training.checkpoints import (
-    BEST_ONE,
-    LAST_ONE,
-    best_of,
-    best_steps,
-    data_of,
-    vocab_path,
-)
+from wikisum.models.training.checkpoints import BEST_ONE, LAST_ONE, best_of, best_steps, data_of
 from wikisum.pipeline.commands.command import DONE, Command
 from wikisum.pipeline.commands.flags import (
     SPLITS,
@@ -43,6 +36,7 @@ from wikisum.ranker.data.shards import find_vocab, split_shards
 from wikisum.ranker.rank import rank
 from wikisum.ranker.runs.atomic import atomic_write
 from wikisum.ranker.runs.checkpoints import device_of, has_checkpoint
+from wikisum.ranker.runs.files import VOCAB
 from wikisum.ranker.runs.progress import ProgressLine
 from wikisum.ranker.training.monitor import perplexity
 
@@ -206,10 +200,10 @@ def _check_call(args: argparse.Namespace) -> None:
 def _check_vocab(run: Path, data: str) -> None:
     """Raise ValueError if dataset and run have different vocabularies."""
     with contextlib.suppress(FileNotFoundError):
-        if find_vocab(data) != vocab_path(run).read_bytes():
+        if find_vocab(data) != (run / VOCAB).read_bytes():
             raise ValueError(
                 f"{data} has another vocabulary than the run {run}: "
-                f"run `wikisum tokenize --out {data} --vocab {vocab_path(run)}`"
+                f"run `wikisum tokenize --out {data} --vocab {run / VOCAB}`"
             )
 
 
@@ -229,11 +223,8 @@ def _add_score_flags(parser: argparse.ArgumentParser) -> None:
 def _add_run_flags(parser: argparse.ArgumentParser, checkpoints: str) -> None:
     text = "folder of a training run"
     add_path(parser, "--run", text, "DIR", dest="run_folder", required=True)
-    parser.add_argument(
-        "--checkpoint",
-        metavar="NAME",
-        help=f"{checkpoints} (default: best, or last for a run without validations)",
-    )
+    text = f"{checkpoints} (default: best, or last for a run without validations)"
+    parser.add_argument("--checkpoint", metavar="NAME", help=text)
     text = "folder of the dataset (default: the one trained on)"
     parser.add_argument("--data", metavar="DIR", help=text)
     add_device_flag(parser)
@@ -261,12 +252,11 @@ def _add_summarize_flags(parser: argparse.ArgumentParser) -> None:
     text = "summarize these text, HTML or PDF files or URLs; - is standard input"
     what.add_argument("--text", nargs="+", metavar="FILE", help=text)
     parser.add_argument("--title", metavar="TEXT", help="topic of the summary, for --text")
-    parser.add_argument(
-        "--headings",
-        metavar="TEXT",
-        help="headings of the sections to write, separated by semicolons, or a file with one per "
-        "line, or own: those of each article of --split (default: the model chooses them)",
+    text = (
+        "headings of the sections to write, separated by semicolons, or a file with one per "
+        "line, or own: those of each article of --split (default: the model chooses them)"
     )
+    parser.add_argument("--headings", metavar="TEXT", help=text)
     text = "file to write, .jsonl or .parquet (default: SPLIT.jsonl; none for --text)"
     add_path(parser, "--out", text)
     texts = {

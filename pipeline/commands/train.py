@@ -17,7 +17,7 @@ from wikisum.models.bench import BenchSettings, Cost, costs, machine_of, table
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.decoding.samples import SummarySampler, markdown, repetition_warning
 from wikisum.models.decoding.validation import RougeScorer
-from wikisum.models.network.spec import SummaryModel, keep_settings, no_pretrained
+from wikisum.models.network.spec import SummaryModel
 from wikisum.models.pretrained.spec import build
 from wikisum.models.settings.run import (
     RunSettings,
@@ -27,7 +27,7 @@ from wikisum.models.settings.run import (
     with_target_length,
 )
 from wikisum.models.table import MODELS, preset, presets, spec_named, spec_of, specs
-from wikisum.models.training.checkpoints import Weights, best_of, choose, prepare_run
+from wikisum.models.training.checkpoints import Best, Weights, best_of, choose, prepare_run
 from wikisum.models.training.train import Sampler, Trainer
 from wikisum.models.training.vocabulary import prepare_vocabulary
 from wikisum.models.vocabulary.run_vocabulary import Vocabulary
@@ -142,12 +142,10 @@ def train_summarizer(args: argparse.Namespace) -> int:
             )
         reader = SplitReader(train, settings.model, settings.source, vocabulary)
         initial = _initial_weights(args, settings)
-        scorer = None
-        if settings.train.stop_on != "loss":
-            if validation is None:
-                raise ValueError(f"--stop-on {settings.train.stop_on} needs validation examples")
-            scorer = RougeScorer(validation, settings)
-        sampler = None if validation is None else _sampler(validation, settings)
+        scorer, sampler = None, None
+        if validation is not None:
+            scorer = None if settings.train.stop_on == "loss" else RougeScorer(validation, settings)
+            sampler = _sampler(validation, settings)
         trainer = Trainer(
             args.out, settings, reader, validation, processes, initial, scorer, sampler
         )
@@ -160,11 +158,15 @@ def train_summarizer(args: argparse.Namespace) -> int:
         with _saving_on_signals(processes.is_main) as stopping:
             trainer.fit(sys.stderr, stopping)
     if trainer.is_finished and processes.is_main:
-        for best in trainer.best[:1]:
-            print(f"best: step {best.step:,}, {best.loss:.4f} nats per subword on validation")
-        which = "" if trainer.best else " --checkpoint last"
-        print(f"next: wikisum summarize --run {args.out}{which} --split test --out test.jsonl")
+        _print_next(args.out, trainer.best)
     return _exit_code(trainer)
+
+
+def _print_next(run: Path, found: list[Best]) -> None:
+    for best in found[:1]:
+        print(f"best: step {best.step:,}, {best.loss:.4f} nats per subword on validation")
+    which = "" if found else " --checkpoint last"
+    print(f"next: wikisum summarize --run {run}{which} --split test --out test.jsonl")
 
 
 def _sampler(validation: SplitReader, settings: RunSettings) -> Sampler:
@@ -186,7 +188,7 @@ def _fitted(
     """Return the settings with the size of the vocabulary, and with what the model measures."""
     model = dataclasses.replace(settings.model, vocab_size=vocabulary.size)
     spec = spec_of(model)
-    if spec.measure is not keep_settings:
+    if spec.measure is not None:
         reader = SplitReader(split_shards(args.data, "train"), model, settings.source, vocabulary)
         cache = args.out / "lengths-train.npz"
         lengths = cached_lengths(reader, cache, processes, sys.stderr)
@@ -209,7 +211,7 @@ def _initial_weights(args: argparse.Namespace, settings: RunSettings) -> Weights
     Without it, a pretrained model has those of its folder; a run that is resumed needs none.
     """
     if args.init_from is None:
-        if spec_of(settings.model).pretrained is no_pretrained or has_checkpoint(args.out):
+        if spec_of(settings.model).pretrained is None or has_checkpoint(args.out):
             return None
         return build(settings.model, has_weights=True).state_dict()
     return choose(args.init_from, "best" if best_of(args.init_from) else "last").weights

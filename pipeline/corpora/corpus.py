@@ -58,54 +58,28 @@ CORPORA = {
     corpus.name: corpus
     for corpus in (
         Corpus(
-            "cnndm",
-            "CNN/DailyMail",
-            "sentences",
-            cnndm.row_entry,
+            "cnndm", "CNN/DailyMail", "sentences", cnndm.row_entry,
             "News articles and their highlights, which stand in `lead`, one per line (Hermann et "
-            "al. 2015; Nallapati et al. 2016; See et al. 2017).",
-            cnndm.story_key,
+            "al. 2015; Nallapati et al. 2016; See et al. 2017).", cnndm.story_key,
         ),
         Corpus(
-            "wikihow",
-            "WikiHow",
-            "lines",
-            readers.wikihow_entry,
+            "wikihow", "WikiHow", "lines", readers.wikihow_entry,
             "Articles of wikihow.com and the first sentences of their steps (Koupaee and Wang "
-            "2018).",
-            readers.wikihow_key,
+            "2018).", readers.wikihow_key,
         ),
+        Corpus("multinews", "Multi-News", "lines", readers.multi_news_row,
+               f"{_NEWS} Fabbri et al. 2019."),
+        Corpus("wcep", "WCEP", "lines", readers.wcep_entry,
+               f"{_NEWS} Gholipour Ghalandari et al. 2020."),
         Corpus(
-            "multinews",
-            "Multi-News",
-            "lines",
-            readers.multi_news_row,
-            f"{_NEWS} Fabbri et al. 2019.",
-        ),
-        Corpus(
-            "wcep",
-            "WCEP",
-            "lines",
-            readers.wcep_entry,
-            f"{_NEWS} Gholipour Ghalandari et al. 2020.",
-        ),
-        Corpus(
-            "multixscience",
-            "Multi-XScience",
-            "lines",
-            readers.multi_xscience_entry,
+            "multixscience", "Multi-XScience", "lines", readers.multi_xscience_entry,
             "Abstracts of papers as documents, a paragraph of related work as lead (Lu et al. "
             "2020).",
         ),
-        Corpus(
-            "examples",
-            "WikiSum",
-            "lines",
-            readers.example_entry,
-            "Examples of another dataset of wikisum, exported as JSON Lines or Parquet.",
-        ),
+        Corpus("examples", "WikiSum", "lines", readers.example_entry,
+               "Examples of another dataset of wikisum, exported as JSON Lines or Parquet."),
     )
-}
+}  # fmt: skip
 
 
 def table(columns: ColumnSettings) -> Corpus:

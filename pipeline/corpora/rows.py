@@ -107,7 +107,8 @@ def text_of(row: dict[str, Any], column: str) -> str:
     """Return a text column of a row. Raises BadLine (`missing_column`) if it is not text."""
     value = row.get(column)
     if not isinstance(value, str):
-        raise BadLine("missing_column", f"{column!r} is {_kind(row, column)}, not text")
+        kind = "missing" if value is None else type(value).__name__
+        raise BadLine("missing_column", f"{column!r} is {kind}, not text")
     return value
 
 
@@ -117,7 +118,3 @@ def texts_of(row: dict[str, Any], column: str) -> list[str]:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return value
     return [text_of(row, column)]
-
-
-def _kind(row: dict[str, Any], column: str) -> str:
-    return type(row[column]).__name__ if row.get(column) is not None else "missing"

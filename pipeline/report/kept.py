@@ -74,7 +74,9 @@ def shown_example(row: dict[str, Any]) -> dict[str, Any]:
             for paragraph in row["paragraphs"][:SHOWN_PARAGRAPHS]
         ],
         "graphs": {
-            name.removesuffix("_graph"): [list(edge) for edge in _edges(row[name])]
+            name.removesuffix("_graph"): [
+                list(edge) for edge in zip(row[name]["source"], row[name]["target"], strict=True)
+            ]
             for name in _GRAPHS
             if row[name] is not None
         },
@@ -82,10 +84,6 @@ def shown_example(row: dict[str, Any]) -> dict[str, Any]:
 
 
 _PLACE = ("url", "source", "warc_file", "offset")
-
-
-def _edges(graph: dict[str, list[int]]) -> list[tuple[int, int]]:
-    return list(zip(graph["source"], graph["target"], strict=True))
 
 
 def read_kept(workspace: Workspace, paths: list[str]) -> list[dict[str, Any]]:

@@ -62,7 +62,7 @@ class Bar(NamedTuple):
 def html_page(report: dict[str, Any]) -> str:
     """The page of a report. The same report gives the same page."""
     filters: dict[str, Callable[..., Any]] = {
-        "words": _words,
+        "words": lambda name: name.replace("_", " "),
         "place": _place,
         "figure": _figure,
         "drawing": lambda kept, graph: drawing(kept["paragraphs"], kept["graphs"][graph]),
@@ -180,10 +180,6 @@ def _place(value: object) -> object:
 def _without_control_characters(value: object) -> object:
     """Return text without the control characters that a crawled page may hold."""
     return value.translate(_CONTROL_CHARACTERS) if isinstance(value, str) else value
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _figure(value: float) -> str:

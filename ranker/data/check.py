@@ -64,13 +64,8 @@ def _ids_fault(column: pa.Array, vocab_size: int | None) -> Fault | None:
     is_wrong = values < 0
     if vocab_size is not None:
         is_wrong |= values >= vocab_size
-    if not is_wrong.any():
-        return None
-    at = _first(is_wrong)
-    text = f"holds the id {values[at]:,}"
-    if vocab_size is not None:
-        text += f", but the vocabulary has {vocab_size:,} subwords"
-    return Fault(int(rows[at]), text)
+    but = "" if vocab_size is None else f", but the vocabulary has {vocab_size:,} subwords"
+    return _item_fault(rows, is_wrong, lambda at: f"holds the id {values[at]:,}{but}")
 
 
 def _graph_fault(column: pa.Array) -> Fault | None:
@@ -94,19 +89,15 @@ def _graph_fault(column: pa.Array) -> Fault | None:
     if not pa.types.is_floating(weights.type):
         return Fault(None, f"has weights of the type {weights.type}")
     is_wrong = _nulls(sources) | _nulls(targets) | _nulls(weights)
-    if is_wrong.any():
-        return Fault(int(rows[_first(is_wrong)]), "has an edge with a null")
-    edges = np.asarray(weights)
-    is_wrong = ~np.isfinite(edges) | (edges < 0)
-    if is_wrong.any():
-        at = _first(is_wrong)
-        return Fault(int(rows[at]), f"has an edge of the weight {edges[at]}")
-    is_wrong = (np.asarray(sources) < 0) | (np.asarray(sources) >= np.asarray(targets))
-    if is_wrong.any():
-        at = _first(is_wrong)
-        edge = f"{sources[at].as_py()}-{targets[at].as_py()}"
-        return Fault(int(rows[at]), f"has the edge {edge}, not from a lower to a higher paragraph")
-    return None
+    if fault := _item_fault(rows, is_wrong, lambda _: "has an edge with a null"):
+        return fault
+    low, high, edges = (np.asarray(one) for one in (sources, targets, weights))
+    return _item_fault(
+        rows, ~np.isfinite(edges) | (edges < 0), lambda at: f"has an edge of the weight {edges[at]}"
+    ) or _item_fault(
+        rows, (low < 0) | (low >= high),
+        lambda at: f"has the edge {low[at]}-{high[at]}, not from a lower to a higher paragraph",
+    )  # fmt: skip
 
 
 def _paragraphs_fault(column: pa.Array) -> Fault | None:
@@ -149,6 +140,14 @@ def _number_fault(table: pa.Table) -> Fault | None:
                     text = f"{name} has an edge to a paragraph beyond the last of {count[row]}"
                     return Fault(row, text)
     return None
+
+
+def _item_fault(rows: Ints, is_wrong: Bools, text: Callable[[int], str]) -> Fault | None:
+    """Return the fault of the first wrong item, or None; `rows` holds the row of each item."""
+    if not is_wrong.any():
+        return None
+    at = _first(is_wrong)
+    return Fault(int(rows[at]), text(at))
 
 
 def _rows_below(lists: pa.Array, rows: Ints) -> Ints:

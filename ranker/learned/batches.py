@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import torch
 from torch import Tensor
 
@@ -52,20 +51,16 @@ class ParagraphBatch(NamedTuple):
         return len(self.label_N)
 
     def describe(self) -> str:
-        """Return the size of the batch in words, for messages."""
         return f"{self.labels} paragraphs of up to {self.paragraphs.shape[1]} subwords"
 
     def tensors(self) -> list[Tensor]:
-        """Return all tensors as a list, which `of` turns back into a batch."""
         return list(self)
 
     @classmethod
     def of(cls, tensors: Sequence[Tensor]) -> "ParagraphBatch":
-        """Return the batch with these tensors."""
         return cls(*tensors)
 
     def to(self, device: torch.device) -> "ParagraphBatch":
-        """Return a copy on a device."""
         return self.of([tensor.to(device, non_blocking=True) for tensor in self])
 
 
@@ -141,7 +136,7 @@ def _read_group(group: RowGroup, vocab_size: int | None) -> Pool:
     columns = ["title_ids", "paragraph_ids", "paragraphs.rouge2_recall"]
     table = read_group(group, columns, vocab_size)
     titles, paragraphs, scored = (
-        _whole(table.column(name)) for name in ("title_ids", "paragraph_ids", "paragraphs")
+        table.column(name).chunk(0) for name in ("title_ids", "paragraph_ids", "paragraphs")
     )
     if titles.null_count or paragraphs.null_count:
         raise ValueError(f"{group.shard} has no subword ids: run `wikisum tokenize` first")
@@ -149,11 +144,6 @@ def _read_group(group: RowGroup, vocab_size: int | None) -> Pool:
     article = np.repeat(np.arange(len(counts)), counts)
     labels = np.asarray(scored.flatten().field("rouge2_recall"), dtype=np.float32)
     return Pool(from_arrow(titles), from_arrow(paragraphs.flatten()), article, labels)
-
-
-def _whole(column: pa.ChunkedArray) -> pa.ListArray:
-    """Return the one chunk of a column of a combined table."""
-    return column.chunk(0)
 
 
 def collate(pool: Pool, rows: Ints) -> ParagraphBatch:

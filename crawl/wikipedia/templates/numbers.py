@@ -160,10 +160,6 @@ def _density(call: Call) -> str:
     return f"{shown}/{_unit(call.value(2), '1')}"
 
 
-def _patent(call: Call) -> str:
-    return f"U.S. Patent {group_digits(call.value(0))}"
-
-
 def _money(call: Call) -> str:
     amount = call.value(0)
     if call.name in ("inrconvert", "inr", "indian rupee"):
@@ -207,14 +203,6 @@ def _grouped_first(call: Call) -> str:
     return group_digits(call.value(0), call.language) + unit
 
 
-def _scientific(call: Call) -> str:
-    return f"×10^{call.value(0)}"
-
-
-def _root(call: Call) -> str:
-    return f"{call.value(1)}√{call.value(0)}"
-
-
 _GAUGES = {
     "standard": "4 ft 8+1⁄2 in", "sg": "4 ft 8+1⁄2 in", "1435mm": "1,435 mm",
     "ussg": "4 ft 8+1⁄2 in", "4ft8.5in": "4 ft 8+1⁄2 in", "1000mm": "1,000 mm",
@@ -248,7 +236,7 @@ RULES = [
          _convert),
     Rule("Template:Population density", "pop density; population density", _density),
     Rule("Template:US patent", "us patent; "
-    "us-patent", _patent),
+    "us-patent", lambda call: f"U.S. Patent {group_digits(call.value(0))}"),
     Rule("Template:Height", "height; player height", _height),
     Rule("Template:Val", "val; value; valign number", _value),
     Rule("Template:Frac", "frac; sfrac; fraction; fracn; frac2; vfrac; ⁄; tfrac; dfrac; half",
@@ -262,9 +250,9 @@ RULES = [
     Rule("Template:Ordinal", "ordinal; nth; ord; ordinal number; th", lambda c: ordinal(first(c))),
     Rule("Template:Percentage", "percentage; pct; percent; %; calculate percentage", _percentage),
     Rule("Template:Gaps", "gaps; spaced digits; digits", joined("")),
-    Rule("Template:E", "e; e-sp; x10^; ×10^", _scientific),
+    Rule("Template:E", "e; e-sp; x10^; ×10^", lambda call: f"×10^{call.value(0)}"),
     Rule("Template:10^", "10^; 10e; pow10", prefixed("10^")),
-    Rule("Template:Sqrt", "sqrt; radic; √; root", _root),
+    Rule("Template:Sqrt", "sqrt; radic; √; root", lambda call: f"{call.value(1)}√{call.value(0)}"),
     Rule("Template:Abs", "abs; mabs", prefixed("|", "|")),
     Rule("Template:Range", "range; from to; number range", joined("–")),
     Rule("Template:Track gauge", "track gauge; railgauge; rail gauge; gauge; trackgauge; rg",

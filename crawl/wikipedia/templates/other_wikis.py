@@ -56,10 +56,6 @@ def _century(word: str, after: bool) -> Rule:
     return Rule("Plantilla:Siglo", "siglo; século; secolo; séc", text)
 
 
-def _roman(call: Call) -> str:
-    return call.name.upper()
-
-
 def _time(call: Call) -> str:
     """`4|30` -> `4 h 30`."""
     return " h ".join(value for value in call.values[:2] if value)
@@ -68,10 +64,6 @@ def _time(call: Call) -> str:
 def _altitude(call: Call) -> str:
     """`115|DE-NHN` -> `115 m`."""
     return f"{_grouped(call.value(0), 'de')} m"
-
-
-def _quotation(call: Call) -> str:
-    return f"„{call.get('text') or call.value(0)}“"
 
 
 def _incise(call: Call) -> str:
@@ -102,12 +94,13 @@ RULES = [
     Rule("Modèle:Monsieur", "m.; mr.", prefixed("M. ")),
     Rule("Modèle:Mme", "mme", prefixed("Mme ")),
     Rule("Modèle:Ier", "; ".join(("ii", "iii", "iv", "vi", "vii", "viii", "ix", "xi", "xii", "xiii",
-         "xiv", "xv", "xvi", "xvii", "xviii", "xix", "xx", "xxi")), _roman),
+         "xiv", "xv", "xvi", "xvii", "xviii", "xix", "xx", "xxi")), lambda call: call.name.upper()),
     Rule("Modèle:Av JC", "av jc; -jc", "av. J.-C."),
     Rule("Modèle:Ap JC", "ap jc", "apr. J.-C."),
     Rule("Modèle:Guillemets", "guil; guillemets; «; citation étrangère; citation bloc; citation",
          lambda call: f"« {first(call)} »" if call.values else ""),
-    Rule('Vorlage:"', '"; " "; „; "-de; anführungszeichen; "-en; "-fr; "-la', _quotation),
+    Rule('Vorlage:"', '"; " "; „; "-de; anführungszeichen; "-en; "-fr; "-la',
+         lambda call: f"„{call.get('text') or call.value(0)}“"),
     Rule("Vorlage:Höhe", "höhe", _altitude),
     Rule("Vorlage:EnS", "frs; las; grs; its; arabs; jas; zhs; pls; trs", first),
     Rule("Plantilla:A. C.", "a. c.; ac; a.c.", "a. C."),

@@ -85,10 +85,6 @@ def _station(call: Call) -> str:
     return call.get("t", "text") or call.value(1) or call.value(0)
 
 
-def _city_state(call: Call) -> str:
-    return ", ".join(value for value in call.values[:3] if value)
-
-
 def _college_team(call: Call) -> str:
     """`year=2005|team=Texas Longhorns|title=Texas`."""
     return call.get("title") or " ".join(filter(None, (call.get("year"), call.get("team"))))
@@ -115,7 +111,8 @@ RULES = [
     "rail link; line", _station),
     Rule("Template:Stn", "stn; rws; stnlnk; station; railway station; train station; lul stations; "
          "metrod; tram stop; rwsa; tubelink; ltstn; dlrstn; cta; bart station", first),
-    Rule("Template:City-state", "city-state; city state; citystate", _city_state),
+    Rule("Template:City-state", "city-state; city state; citystate",
+         lambda call: ", ".join(value for value in call.values[:3] if value)),
     Rule("Template:Cfb link", "cfb link; cbb link; cfb; cbb; cbsb link; ncaa link; wcbb link; "
          "cwhockey link; soccer season link; csoc link; cih link", _college_team),
     Rule("Template:Chem", "chem; chemical formula; chem/link; element formula", joined("")),

@@ -1,7 +1,7 @@
 """Templates that show a fixed character or word: dashes, spaces, quotation marks, formulas."""
 
 from wikisum.crawl.wikipedia.marks import APOSTROPHE
-from wikisum.crawl.wikipedia.templates.rules import Call, Rule, prefixed
+from wikisum.crawl.wikipedia.templates.rules import Rule, prefixed
 
 _MUSIC = {
     "sharp": "♯", "#": "♯", "flat": "♭", "b": "♭", "natural": "♮", "double sharp": "𝄪", "x": "𝄪",
@@ -11,14 +11,6 @@ _FORMULAS = (
     "CO2; H2O; O2; N2; H2; O3; CH4; N2O; NO2; SO2; SO3; NOx; NH3; H2S; HNO3; H2SO4; CaCO3; SiO2; "
     "Fe2O3; TiO2; UF6; UO2; SF6; H2O2; CO"
 )
-
-
-def _music(call: Call) -> str:
-    return _MUSIC.get(call.value(0).lower(), call.value(0))
-
-
-def _spaced(call: Call) -> str:
-    return f" {call.value(0)} " if call.values else " "
 
 
 RULES = [
@@ -70,7 +62,11 @@ RULES = [
     Rule("Template:Approx", "approx; approximately; ~", prefixed("approx. ")),
     Rule("Template:Section sign", "section sign; §", prefixed("§ ")),
     Rule("Template:Numero", "numero; no.; number sign", prefixed("No. ")),
-    Rule("Template:Music", "music; musical note", _music),
+    Rule(
+        "Template:Music",
+        "music; musical note",
+        lambda call: _MUSIC.get(call.value(0).lower(), call.value(0)),
+    ),
     Rule("Template:Sharp", "sharp", prefixed("", "♯")),
     Rule("Template:Flat", "flat", prefixed("", "♭")),
     Rule("Template:Number sign", "hash; num sign", "#"),
@@ -80,6 +76,10 @@ RULES = [
     Rule("Template:CE", "ce", prefixed("", " CE")),
     Rule("Template:AD", "ad; a.d.", prefixed("AD ")),
     Rule("Template:Euro", "euro sign", "€"),
-    Rule("Template:Spaced bullet", "spaced bullet", _spaced),
+    Rule(
+        "Template:Spaced bullet",
+        "spaced bullet",
+        lambda call: f" {call.value(0)} " if call.values else " ",
+    ),
     *(Rule(f"Template:{formula}", formula.lower(), formula) for formula in _FORMULAS.split("; ")),
 ]

@@ -26,10 +26,6 @@ def _translated_link(call: Call) -> str:
     return call.value(1) or call.value(0)
 
 
-def _french_link(call: Call) -> str:
-    return call.get("texte", "fr", "trad") or call.value(0)
-
-
 def _section_link(call: Call) -> str:
     page, *sections = call.values or [""]
     return call.get("display", "nopage") or " § ".join(part for part in [page, *sections] if part)
@@ -102,7 +98,7 @@ RULES = [
         "нп; нп1; нп2; нп3; нп4; нп5; не переведено; не переведено 5; iw; не переведено 3",
         _translated_link,
     ),
-    Rule("Modèle:Lien", "lien", _french_link),
+    Rule("Modèle:Lien", "lien", lambda call: call.get("texte", "fr", "trad") or call.value(0)),
     Rule("Template:仮リンク", "仮リンク; 日本語版にない記事リンク", first),
     Rule(
         "Template:Section link",

@@ -46,6 +46,7 @@ def comparison_rows(results: Results) -> Rows:
     if results.study.protocol.kind == "preference":
         return _preference_rows(results)
     labels = {measure.key: measure for measure in results.measures}
+    names = results.study.systems
     tests = list(dict.fromkeys(test for c in results.comparisons for test in c.p))
     rows = [["measure", "systems", "difference", "better / equal / worse",
              *(f"p, {TESTS[test]}" for test in tests)]]  # fmt: skip
@@ -54,7 +55,7 @@ def comparison_rows(results: Results) -> Rows:
         difference = shown(measure, c.difference, signed=True)
         low, high = (shown(measure, v, signed=True) for v in (c.low, c.high))
         rows.append([
-            measure.label, _pair(results, c.one, c.other), f"{difference} [{low}, {high}]",
+            measure.label, f"{names[c.one]} - {names[c.other]}", f"{difference} [{low}, {high}]",
             f"{c.wins} / {c.ties} / {c.losses}", *(shown_p(c.p[test]) for test in tests),
         ])  # fmt: skip
     return rows
@@ -167,10 +168,6 @@ def markdown(results: Results) -> str:
             parts.append(markdown_table(published.rows))
         parts.append(f"{published.note}\n")
     return "\n".join(parts)
-
-
-def _pair(results: Results, one: int, other: int) -> str:
-    return f"{results.study.systems[one]} - {results.study.systems[other]}"
 
 
 def means_csv(results: Results) -> str:

@@ -41,13 +41,11 @@ def _add_flags(parser: argparse.ArgumentParser) -> None:
     add_dataset(parser)
     parser.add_argument("--to", required=True, choices=(*FORMATS, MODEL), help="format to write")
     add_path(parser, "--out", "new folder to write", "DIR", required=True)
-    parser.add_argument(
-        "--max-paragraphs",
-        type=count,
-        metavar="N",
-        help="maximum paragraphs per example, best first (default: 40 for hiersumm and graphsum, "
-        "all for the others)",
+    text = (
+        "maximum paragraphs per example, best first (default: 40 for hiersumm and graphsum, "
+        "all for the others)"
     )
+    parser.add_argument("--max-paragraphs", type=count, metavar="N", help=text)
 
 
 COMMANDS = {"export": Command(export, [_add_flags], ["wikisum export data --to hf --out hub"])}

@@ -82,22 +82,14 @@ def _stories(paths: list[str]) -> list[str]:
 
 
 def _add_input_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="files or globs, also compressed or in a tar archive; or a folder of stories",
-    )
+    text = "files or globs, also compressed or in a tar archive; or a folder of stories"
+    parser.add_argument("files", nargs="+", metavar="FILE", help=text)
     text = (
         "lists of the URLs of stories or the titles of articles in each split, with the split in "
         "the name of the file (all_train.txt)"
     )
     add_paths(parser, "--lists", text)
     add_settings(parser.add_argument_group("corpus"), CorpusSettings)
-
-
-def _add_columns(parser: argparse.ArgumentParser) -> None:
-    add_settings(parser.add_argument_group("columns"), ColumnSettings)
 
 
 def _add_example_flags(parser: argparse.ArgumentParser) -> None:
@@ -119,10 +111,11 @@ _FLAGS = [
     add_job_flags,
     add_verify,
 ]
+_COLUMNS = flags.settings_flags("columns", ColumnSettings)
 _TABLE = "wikisum import table data.jsonl --text article --summary abstract --out data"
 COMMANDS = {
     f"import {name}": Command(
         import_corpus, _FLAGS, [f"wikisum import {name} FILE... --out {name}"]
     )
     for name in CORPORA
-} | {"import table": Command(import_corpus, [_add_columns, *_FLAGS], [_TABLE])}
+} | {"import table": Command(import_corpus, [_COLUMNS, *_FLAGS], [_TABLE])}

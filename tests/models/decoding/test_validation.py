@@ -86,7 +86,7 @@ def test_settings_that_do_not_go_together(run_settings, readers, tmp_path):
         changed(run_settings, {"stop_on": "rouge2", "parallel": "fsdp"})
     with pytest.raises(ValueError, match="--stop-on must be one of loss, rouge1"):
         changed(run_settings, {"stop_on": "bleu"})
-    with pytest.raises(ValueError, match="--stop-on rouge2 needs a scorer"):
+    with pytest.raises(ValueError, match="--stop-on rouge2 needs validation examples"):
         Trainer(tmp_path, changed(run_settings, {"stop_on": "rouge2"}), *readers)
 
 

@@ -31,15 +31,18 @@ def test_a_rubric_is_a_protocol(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (('title = "Coverage"', ""), "the rubric has no title"),
-        (("[[scale]]", "[[scales]]"), "no setting 'scales'"),
-        (('"coverage"', '"the coverage"'), "key 'the coverage' is not"),
-        (("low = 0", "low = -1"), "scale coverage: low is -1"),
+        (('title = "Coverage"', ""), "missing required field `title`"),
+        (("[[scale]]", "[[scales]]"), "unknown field `scales`"),
+        (('"coverage"', '"the coverage"'), "matching regex"),
+        (("low = 0", "low = -1"), r">= 0 - at `\$\.scale\[0\]\.low`"),
         (("low = 0", "low = 8"), "the values do not all have one digit"),
-        (('["nothing", "some", "all"]', '["all"]'), "options is not a list of 2 to 10 texts"),
-        (("shows_lead = true", "shows_lead = 1"), "the rubric: shows_lead is 1"),
+        (('["nothing", "some", "all"]', '["all"]'), r"length >= 2 - at `\$\.scale\[0\]\.options`"),
+        (
+            ("shows_lead = true", "shows_lead = 1"),
+            r"`bool`, got `int` - at `\$\.shows_lead`",
+        ),
         (('title = "Coverage"', "title = "), "line 2"),
-        (('label = "Coverage"', ""), "scale coverage has no label"),
+        (('label = "Coverage"', ""), "missing required field `label`"),
     ],
 )
 def test_a_fault_is_named(tmp_path, change, message):

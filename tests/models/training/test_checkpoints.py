@@ -19,7 +19,6 @@ from wikisum.models.training.checkpoints import (
     prepare_run,
     save_best,
     validations,
-    vocab_path,
 )
 from wikisum.ranker.runs.checkpoints import check_vocab, load_checkpoint, save_checkpoint
 from wikisum.ranker.runs.files import LAST
@@ -52,7 +51,6 @@ def kept(run):
 
 def test_names_sort_as_steps(tmp_path):
     assert best_path(tmp_path, 42) == tmp_path / "best" / "step-00000042.safetensors"
-    assert vocab_path(tmp_path) == tmp_path / "vocab.model"
 
 
 def test_progress_comes_back_with_its_settings(run, run_settings):
@@ -174,7 +172,7 @@ def test_a_prepared_run_names_its_data_and_settings(run_settings, tmp_path, monk
     settings = changed(run_settings, {"steps": 77})
     prepare_run(run, settings, b"vocabulary", "data")
     assert data_of(run) == str(tmp_path / "data")
-    assert vocab_path(run).read_bytes() == b"vocabulary"
+    assert (run / "vocab.model").read_bytes() == b"vocabulary"
     written = json.loads((run / "settings.json").read_text())
     assert written["train"]["steps"] == 77
     prepare_run(run, settings, b"other", "gs://bucket/data")
