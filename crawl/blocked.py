@@ -77,9 +77,9 @@ def is_blocked(title: str, paragraphs: Iterable[str], prose: Iterable[str]) -> b
     words = sum(text.count(" ") + 1 for text in texts)
     if words > MAX_WORDS:
         return False
-    whole = "\n".join(texts).lower()
-    if not _has_key(whole):
+    if not _has_key("\n".join(texts).lower()):
         return False
+    texts = [text for text in texts if _has_key(text.lower())]
     if any(map(_REFUSAL.search, texts)):
         return True
     if words > MAX_REQUEST_WORDS or not any(map(_REQUEST.search, texts)):

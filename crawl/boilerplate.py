@@ -25,7 +25,8 @@ _NOTICE = re.compile(
 # All that _NOTICE matches contains one of these; searching for them is ten times faster.
 _NOTICE_KEYS = (
     "cookie", "rights reserved", "copyright", "©", "(c)", "privacy", "javascript", "sign up",
-    "subscribe", "mail address", "log", "leave a", "share", "click here", "browser", "app",
+    "subscribe", "mail address", "login to", "log in to", "leave a", "share this", "share on",
+    "click here", "browser", "the app", "our app",
     "skip to", "wordpress", "follow us", "t&c", "assistance", "inbox", "get a code", "sign in",
     "premium sub", "by entering", "independent press", "we recommend", "thanks for", "free bets",
     "refund", "terms of", "all prices",
@@ -43,13 +44,17 @@ _POLICY_KEYS = ("privacy", "personal", "cookie", "terms", "datenschutz", "donné
 MIN_POLICY_PHRASES = 4
 MAX_REFERENCE_WORDS = 90
 # Marks of an entry in a list of references; a short paragraph that has three is one.
+_AUTHOR = (
+    r"^(?:[\^•*\[\]\d. ]*|.{0,40}?[.;] )[^\W\d_][\w'’-]+, (?:[A-Z]\.|[A-Z][a-z]+(?=[,.;( ]))"
+    r"|^[A-Z][\w'’-]+ [A-Z]{1,2}(?=[,;])"
+)
+_YEAR = (
+    r"\((?:[A-Z][a-z]+ )?(?:1[5-9]|20)\d\d[a-z]?\)|[.,;:] (?:1[5-9]|20)\d\d[.;,:]"
+    r"|\b(?:1[5-9]|20)\d\d[.;]?$"
+)
+_PAGES = r"\bpp?\. ?\d+|\d+ ?[–-] ?\d+\.?$|: ?\d+ ?[–-] ?\d+|\d+\(\d+\)"
 _REFERENCE = re.compile(
-    r"(?P<author>^(?:[\^•*\[\]\d. ]*|.{0,40}?[.;] )[^\W\d_][\w'’-]+, "
-    r"(?:[A-Z]\.|[A-Z][a-z]+(?=[,.;( ]))"
-    r"|^[A-Z][\w'’-]+ [A-Z]{1,2}(?=[,;]))"
-    r"|(?P<year>\((?:[A-Z][a-z]+ )?(?:1[5-9]|20)\d\d[a-z]?\)|[.,;:] (?:1[5-9]|20)\d\d[.;,:]"
-    r"|\b(?:1[5-9]|20)\d\d[.;]?$)"
-    r"|(?P<pages>\bpp?\. ?\d+|\d+ ?[–-] ?\d+\.?$|: ?\d+ ?[–-] ?\d+|\d+\(\d+\))"
+    rf"(?P<author>{_AUTHOR})|(?P<year>{_YEAR})|(?P<pages>{_PAGES})"
     r"|(?P<id>\b(?:isbn|issn|doi|pmid|oclc|arxiv)\b)"
     r"|(?P<source>\b(?:university press|press,|journal of|proceedings of|vol\. ?\d|retrieved"
     r"|archived from|accessed|\beds?\.|verlag|editions|publish(?:ers|ing)))"
@@ -58,26 +63,36 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 MIN_REFERENCE_MARKS = 3
+_HAS_AUTHOR, _HAS_YEAR, _HAS_PAGES = (
+    re.compile(pattern, re.IGNORECASE) for pattern in (_AUTHOR, _YEAR, _PAGES)
+)
+# What ids and sources contain.
+_ID_KEYS = ("isbn", "issn", "doi", "pmid", "oclc", "arxiv")
+_SOURCE_KEYS = (
+    "press", "journal of", "proceedings of", "vol.", "retrieved", "archived from", "accessed",
+    "ed.", "eds.", "verlag", "editions", "publish",
+)  # fmt: skip
+_TITLE_MARKS = ("“", '"', "«")
 # The end of one word and the beginning of the next; names such as McArthur have but one.
 _DIGIT = re.compile(r"\d")
-_GLUED = re.compile(r"[a-z]{2}[.!?)]?[A-Z][a-z]|[a-z]{2}[A-Z]{2}|[a-z]{3}\d{1,2}[A-Z]")
+# It is found from its capital, as the expression is faster if it begins with a rare character.
+_GLUED = re.compile(
+    r"[A-Z](?:(?<=[a-z]{2}[A-Z])[A-Za-z]|(?<=[a-z]{2}[.!?)][A-Z])[a-z]"
+    r"|(?<=[a-z]{3}\d[A-Z])|(?<=[a-z]{3}\d\d[A-Z]))"
+)
 MIN_GLUED = 4  # different words
 WORDS_PER_GLUED = 30
 
 
 def is_notice(paragraph: str) -> bool:
     """Return whether a short paragraph speaks of cookies, subscriptions, rights or the like."""
-    lower = paragraph.lower()
-    for key in _NOTICE_KEYS:  # faster than any()
-        if key in lower:
-            return bool(_NOTICE.search(paragraph))
-    return False
+    return _has_key(paragraph.lower(), _NOTICE_KEYS) and bool(_NOTICE.search(paragraph))
 
 
 def is_policy(paragraph: str) -> bool:
     """Return whether a paragraph of any length is part of a privacy policy or terms of use."""
     lower = paragraph.lower()
-    if not any(key in lower for key in _POLICY_KEYS):
+    if not _has_key(lower, _POLICY_KEYS):
         return False
     return sum(phrase in lower for phrase in _POLICY) >= MIN_POLICY_PHRASES
 
@@ -88,11 +103,15 @@ def is_glued(paragraph: str) -> bool:
     >>> is_glued("HomeNews and moreAbout usContact allRights")
     True
     """
-    if not _GLUED.search(paragraph):
+    glued: set[str] = set()
+    match = _GLUED.search(paragraph)
+    while match:
+        start, end = paragraph.rfind(" ", 0, match.start()) + 1, paragraph.find(" ", match.end())
+        glued.add(paragraph[start : end if end >= 0 else None])
+        match = _GLUED.search(paragraph, end) if end >= 0 else None
+    if len(glued) < MIN_GLUED:
         return False
-    words = paragraph.split()
-    glued = {word for word in words if _GLUED.search(word)}
-    return len(glued) >= MIN_GLUED and len(glued) * WORDS_PER_GLUED >= len(words)
+    return len(glued) * WORDS_PER_GLUED >= len(paragraph.split())
 
 
 def is_reference(paragraph: str) -> bool:
@@ -103,5 +122,28 @@ def is_reference(paragraph: str) -> bool:
     """
     if paragraph.count(" ") >= MAX_REFERENCE_WORDS or not _DIGIT.search(paragraph):
         return False
+    if not _may_be_reference(paragraph):
+        return False
     kinds = {match.lastgroup for match in _REFERENCE.finditer(paragraph)}
     return len(kinds) >= MIN_REFERENCE_MARKS
+
+
+def _may_be_reference(paragraph: str) -> bool:
+    """Whether a paragraph can have enough kinds of marks of a reference; a quick check."""
+    lower = paragraph.lower()
+    found = ("^" in paragraph) + bool(_HAS_YEAR.search(paragraph))
+    found += _has_key(lower, _SOURCE_KEYS) + _has_key(paragraph, _TITLE_MARKS)
+    found += _has_key(lower, _ID_KEYS)
+    if found < MIN_REFERENCE_MARKS - 2:
+        return False
+    found += bool(_HAS_PAGES.search(paragraph))
+    if found == MIN_REFERENCE_MARKS - 1:
+        return bool(_HAS_AUTHOR.match(paragraph))
+    return found >= MIN_REFERENCE_MARKS
+
+
+def _has_key(text: str, keys: tuple[str, ...]) -> bool:
+    for key in keys:  # noqa: SIM110 (faster than any)
+        if key in text:
+            return True
+    return False

@@ -1,7 +1,7 @@
 """Decide which paragraphs are prose worth keeping, with a reason for each that is not."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from wikisum.crawl.boilerplate import is_glued, is_notice, is_policy, is_reference
@@ -13,7 +13,7 @@ MAX_GARBLED_SHARE = 0.01
 _WORD = re.compile(r"\S*\w\S*")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u9fff]")
 _LETTER = re.compile(r"[^\W\d_]")
-_SENTENCE_BREAK = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+|(?<=[。！？｡।॥؟۔።])")
+_SENTENCE_BREAK = re.compile(r"[.!?…][\"'”’»)\]]*\s+|[。！？｡।॥؟۔።]")
 _NO_LETTERS = re.sub(rb"[A-Za-z\xc0-\xff]", b"", bytes(range(256)))  # of Latin-1
 MAX_BOILERPLATE_WORDS = 60
 _COLONS = (":", "：")
@@ -52,10 +52,12 @@ def drop_reason(paragraph: str, language: str | None = None) -> str | None:
     is not that of `language`, or its function words are those of another), `no_prose` (words
     are glued together, or it is long with hardly a function word of `language`).
     """
-    if paragraph.count("\ufffd") > len(paragraph) * MAX_GARBLED_SHARE:
+    if "\ufffd" in paragraph and paragraph.count("\ufffd") > len(paragraph) * MAX_GARBLED_SHARE:
         return "garbled"
     if not _LETTER.search(paragraph):
         return "no_letters"
+    if paragraph.isascii() and len(paragraph.split(None, MIN_WORDS)) < MIN_WORDS:
+        return "too_short"  # most lines of menus end here
     word_count = _word_count(paragraph)
     if _is_spaced(paragraph):
         if word_count < MIN_WORDS:
@@ -201,11 +203,10 @@ def split_long(paragraph: str, max_words: int = MAX_WORDS) -> list[str]:
 
     A longer sentence is cut between words. A page without block tags is one paragraph.
     """
-    words = paragraph.split()
-    if len(words) <= max_words:
+    if len(paragraph) < 2 * max_words or len(paragraph.split()) <= max_words:
         return [paragraph]
     pieces: list[list[str]] = [[]]
-    for sentence in _SENTENCE_BREAK.split(paragraph):
+    for sentence in _sentences(paragraph):
         rest = sentence.split()
         if len(pieces[-1]) + len(rest) > max_words and pieces[-1]:
             pieces.append([])
@@ -214,3 +215,12 @@ def split_long(paragraph: str, max_words: int = MAX_WORDS) -> list[str]:
             pieces.append([])
         pieces[-1] += rest
     return [" ".join(piece) for piece in pieces if piece]
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text with their stops, without closing marks before a space."""
+    start = 0
+    for stop in _SENTENCE_BREAK.finditer(text):
+        yield text[start : stop.start() + 1]
+        start = stop.end()
+    yield text[start:]

@@ -7,7 +7,7 @@ _STOP = re.compile(r"[.!?…。！？｡।॥؟۔።](?:(?<![.!?…])|[\"'”�
 _FULL_STOPS = frozenset("。！？｡।॥؟۔።")
 _CLOSERS = "\"'”’»)]"
 _IN_WORD = re.compile(r"\w")
-_WORDS_BEFORE = re.compile(r"[^\W\d_]{2,}")
+_THREE_WORDS = re.compile(r"(?:[^\W\d_]{2,}(?![^\W\d_]).*?){3}", re.DOTALL)
 # What may stand between a stop and the next sentence: closing marks, notes, opening marks.
 _BETWEEN = re.compile(r"[\"'”’»)\]]*(?:\[[^\]]{1,20}\])*\s*[\"'“‘„«(\[¿¡–—-]*\s*")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]$|\d{1,2}$")  # "U.S", "J", "3"
@@ -40,8 +40,8 @@ def has_sentence(paragraph: str) -> bool:
         before = paragraph[start : stop.start()].rstrip(_CLOSERS)
         if not before or not _IN_WORD.match(before[-1]):
             continue
-        if _ends_sentence(paragraph, stop, before.split()[-1]):
-            if len(_WORDS_BEFORE.findall(before)) >= 3:
+        if _ends_sentence(paragraph, stop, before.rsplit(None, 1)[-1]):
+            if _THREE_WORDS.search(before):
                 return True
             start = stop.end()
     return False

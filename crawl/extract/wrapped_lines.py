@@ -27,8 +27,12 @@ def join_wrapped_lines(text: str) -> list[str]:
         ['The bridge over the river Tavin was built of iron.', 'Home']
     """
     lines = [normalize_whitespace(line) for line in text.splitlines()]
-    blocks = [list(block) for is_text, block in groupby(lines, bool) if is_text]
-    return [paragraph for block in blocks for paragraph in _paragraphs(block)]
+    paragraphs: list[str] = []
+    for is_text, group in groupby(lines, bool):
+        if is_text:
+            block = list(group)
+            paragraphs.extend(block if len(block) == 1 else _paragraphs(block))
+    return paragraphs
 
 
 def _paragraphs(block: list[str]) -> Iterator[str]:

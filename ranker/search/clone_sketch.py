@@ -3,7 +3,7 @@
 The calibrated rule of `crawl.clones` on every eighth pair of neighboring words: the pairs whose
 hash is small, the same ones in every text (FracMinHash; Irber et al. 2022), so that the share of a
 section's pairs that a page holds can be estimated without either text. On real copies and honest
-pages: recall 0.99, precision 0.99, where the rule itself has 0.998 (benchmarks/search.md).
+pages: recall 0.99, precision 0.99, where the section share itself has 0.998 (benchmarks/search.md).
 """
 
 from collections.abc import Iterable
