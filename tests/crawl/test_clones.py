@@ -62,6 +62,7 @@ def test_unknown_rule_is_named():
         article_shingles("a", [], "strict")
 
 
+@pytest.mark.slow
 @given(WORDS, st.lists(WORDS, max_size=3), st.lists(WORDS, max_size=4), WORDS)
 def test_more_text_never_lowers_the_score(lead, sections, page, more):
     """By the literal rule; the calibrated one weighs how much of the page is of the article."""

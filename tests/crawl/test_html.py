@@ -96,12 +96,14 @@ def pages(draw):
     return "".join(htmls), texts
 
 
+@pytest.mark.slow
 @given(pages())
 def test_paragraphs_are_the_blocks_in_order(page):
     html, texts = page
     assert extract_paragraphs(html.encode()) == texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extractor", sorted(EXTRACTORS))
 @pytest.mark.parametrize(
     "page",

@@ -155,6 +155,7 @@ def test_a_body_that_breaks_off_is_taken_as_far_as_it_goes(encoding):
     assert text.startswith(part)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("encoding", "pack"),
     [

@@ -91,6 +91,7 @@ def test_language_by_function_words(foreign):
     assert drop_reason(english, "tl") is None
 
 
+@pytest.mark.slow
 def test_keys_of_boilerplate_cover_its_patterns(real_data):
     with gzip.open(real_data / "extraction-dev.jsonl.gz") as lines:
         pages = [json.loads(line)["html"] for line in lines]

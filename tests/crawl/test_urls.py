@@ -213,6 +213,7 @@ def test_host_and_key():
     assert 0 <= url_key("http://example.com/x") < 1 << 64
 
 
+@pytest.mark.slow
 def test_crawl_records_meet_citations(real_data):
     with gzip.open(real_data / "wikigen-dev.warc.wet.gz", "rt", encoding="utf-8") as lines:
         crawled = {canonical_url(x[17:]) for x in lines if x.startswith("WARC-Target-URI: ")}

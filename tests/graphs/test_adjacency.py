@@ -29,6 +29,7 @@ PAIRS = st.tuples(st.integers(0, 7), st.integers(0, 7)).filter(lambda p: p[0] < 
 WEIGHTS = st.dictionaries(PAIRS, st.floats(0.2, 5) | st.just(0.0))
 
 
+@pytest.mark.slow
 @given(WEIGHTS)
 def test_equals_the_equation(weights):
     pairs = sorted(weights)

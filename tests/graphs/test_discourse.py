@@ -62,6 +62,7 @@ def test_lists_must_match():
         discourse_graph(["a"], [0], [0], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1])
 def test_too_few_for_an_edge(size):
     assert discourse_graph(["a"] * size, [0] * size, [0] * size) == ([], [], [])
@@ -71,6 +72,7 @@ NAMES = st.frozensets(st.sampled_from(["A", "B", "C"]))
 PLACES = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4)), unique=True, max_size=7)
 
 
+@pytest.mark.slow
 @given(PLACES, st.data())
 def test_equals_the_formula(places, data):
     size = len(places)

@@ -30,6 +30,7 @@ def test_edges_follow_their_paragraphs():
     assert permute(edges, []) == permute(Edges([], [], []), [1, 0]) == Edges([], [], [])
 
 
+@pytest.mark.slow
 @given(EDGES, ORDERS)
 def test_permuted_edges_are_those_of_the_kept_pairs(edges, order):
     weight = {frozenset(pair): w for *pair, w in zip(*edges, strict=True)}

@@ -62,6 +62,7 @@ def test_nothing_is_like_nothing(texts):
     assert similarity_graph(texts) == ([], [], [])
 
 
+@pytest.mark.slow
 @given(TEXTS, st.sampled_from([0.2, 0.5]))
 def test_equals_the_formula(paragraphs, threshold):
     assert_equal_edges(
@@ -69,6 +70,7 @@ def test_equals_the_formula(paragraphs, threshold):
     )
 
 
+@pytest.mark.slow
 def test_equals_the_formula_on_real_pages(real_data):
     texts = []
     with open(real_data / "wikigen-dev.warc.wet.gz", "rb") as file:

@@ -33,6 +33,7 @@ def test_examples_have_the_lengths_of_the_setting():
     assert drawn_batch(SMALL, FLAT, 2).source.is_token_MT.sum(1).tolist() == [120] * 2
 
 
+@pytest.mark.slow
 def test_every_model_has_a_row():
     rows = list(costs(SMALL, torch.device("cpu")))
     assert [row.preset for row in rows] == ["tiny", "tiny-ft"]
@@ -41,6 +42,7 @@ def test_every_model_has_a_row():
         assert min(row[1:]) > 0
 
 
+@pytest.mark.slow
 def test_without_names_each_model_has_a_row():
     """At small width, so that it takes seconds."""
     settings = dataclasses.replace(
@@ -96,6 +98,7 @@ def test_operations_are_those_of_the_products(make_model):
     assert training_flops(model, batch) == 3 * 2 * (encoder + decoder + Y * W * V)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "error", [torch.OutOfMemoryError("CUDA out of memory"), MemoryError(),
               RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried 4096 bytes")],
@@ -114,6 +117,7 @@ def test_the_largest_batch_is_the_last_that_fits(error, monkeypatch):
         list(costs(settings, torch.device("cpu")))
 
 
+@pytest.mark.slow
 def test_the_command_ends_in_a_json_line(capsys):
     sizes = ["--vocab-size", "300", "--source-tokens", "60", "--target-tokens", "5"]
     assert main(["bench", "--presets", "tiny", *sizes, "--max-examples", "1"]) == 0

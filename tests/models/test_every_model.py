@@ -100,6 +100,7 @@ class StopAtTwo(Stopping):
         return self.trainer.step == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TINY)
 def test_a_resumed_run_ends_like_an_undisturbed_one_and_writes(name, make_trainer, tmp_path):
     make_trainer(name, "whole").fit(io.StringIO(), Stopping())
@@ -121,6 +122,7 @@ def test_a_resumed_run_ends_like_an_undisturbed_one_and_writes(name, make_traine
         assert row["lead_log_prob"] < 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TINY)
 @torch.no_grad()
 def test_the_probability_of_what_is_found_is_that_of_the_loss(name):
@@ -170,6 +172,7 @@ def test_two_processes_train_like_one(name, topics, tmp_path):
         torch.testing.assert_close(one[key], two[key], rtol=1e-2, atol=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TINY)
 @torch.no_grad()
 def test_every_model_writes_articles_with_given_headings(name):

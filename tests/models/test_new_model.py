@@ -105,6 +105,7 @@ def train(topics, tmp_path):
     return start
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_toy")
 def test_a_new_model_trains_resumes_and_is_measured(train, topics, tmp_path, capsys):
     whole = train("whole", "--model", "toy", "--steps", 4, "--size", 12)

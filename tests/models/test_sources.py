@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,6 +49,7 @@ def test_the_whole_is_cut():
     assert plain(flat_source(long, paragraphs, cut)) == [[10, 11, END]]
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(IDS, st.lists(IDS, max_size=5)), min_size=1, max_size=4),
     st.builds(SourceSettings, *[st.integers(1, n) for n in (4, 6, 30)], st.just(9)),

@@ -9,6 +9,7 @@ from wikisum.models.settings.run import changed
 from wikisum.models.table import build, from_json, preset, presets, spec_named, to_json
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "count"),
     [("ht-readme", 15_343_952), ("ht-paper", None), ("ft-paper", None), ("t-ed", None)],
@@ -18,6 +19,7 @@ def test_presets_make_models_and_the_released_one_has_its_size(name, count):
     assert count is None or parameter_count(model) == count
 
 
+@pytest.mark.slow
 def test_the_documentation_states_the_parameters_of_every_preset():
     page = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
     stated = dict(re.findall(r"^\| `([\w-]+)` \|.*\| ([\d,]+) \|$", page, re.MULTILINE))

@@ -126,6 +126,7 @@ def built(tmp_path_factory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_a_new_stage_runs_in_its_place_and_is_in_manifest_and_report(built):
     manifest = json.loads((built / "manifest.json").read_text())
     order = list(manifest["settings"])
@@ -182,6 +183,7 @@ def test_a_reason_that_no_stage_declares_is_a_fault(built, monkeypatch):
     assert fault.endswith("stage toy does not declare the reason 'too_plain' of a record")
 
 
+@pytest.mark.slow
 def test_what_a_later_build_does_not_need_is_deleted(built, monkeypatch):
     build_with(built, monkeypatch, toy_step(is_wanted=False))
     manifest = json.loads((built / "manifest.json").read_text())
@@ -275,6 +277,7 @@ PARAGRAPHS = {"crawl/paragraphs.py", "crawl/original/t2t.py"}
 SKIPPED = {"namespace", "not_selected", "duplicate"}
 
 
+@pytest.mark.slow
 def test_every_reason_in_the_code_is_declared():
     paths = [p for p in [*PIPELINE.rglob("*.py"), *CRAWL.rglob("*.py")]]
     named = {

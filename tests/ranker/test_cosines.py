@@ -45,6 +45,7 @@ def test_pairs_equal_the_formula(paragraphs):
     assert weights.tolist() == pytest.approx([expected[pair] for pair in pairs], abs=6e-7)
 
 
+@pytest.mark.slow
 @given(PARAGRAPHS)
 def test_blocks_change_nothing(paragraphs):
     whole = similar_pairs(tfidf_vectors(paragraphs), 0.0)
@@ -55,6 +56,7 @@ def test_blocks_change_nothing(paragraphs):
         assert np.array_equal(one, other)
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.sampled_from("abcde"), max_size=6), min_size=1, max_size=7))
 def test_vectors_are_those_of_scikit_learn(paragraphs):
     """Its counting and normalizing; its idf adds 1 to that of the papers."""

@@ -32,6 +32,7 @@ def test_the_middle_of_a_star_comes_first():
     assert thresholded_lexrank_scores(paragraphs, 0.3) == [0.25] * 4
 
 
+@pytest.mark.slow
 @given(PARAGRAPHS, st.sampled_from([0.1, 0.3]))
 def test_threshold_form_equals_networkx(paragraphs, threshold):
     edges = (np.round(cosines(paragraphs), 6) >= threshold).astype(float)
@@ -39,6 +40,7 @@ def test_threshold_form_equals_networkx(paragraphs, threshold):
     assert found == pytest.approx(trusted(edges), abs=1e-9)
 
 
+@pytest.mark.slow
 @given(PARAGRAPHS)
 def test_weighted_form_equals_networkx(paragraphs):
     expected = trusted(cosines(paragraphs))

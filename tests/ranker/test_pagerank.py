@@ -35,6 +35,7 @@ def test_nodes_equal_but_for_rounding_errors_tie():
     assert found == [found[0]] * 9
 
 
+@pytest.mark.slow
 @given(graphs(), st.sampled_from([0.5, 0.85]))
 def test_equals_networkx(weights, damping):
     expected = networkx.pagerank(

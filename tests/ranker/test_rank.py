@@ -30,6 +30,7 @@ def test_order(method, order):
     assert rank(method, "Castle", PARAGRAPHS, lead="The castle of queens on the hill.") == order
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @given(texts=TEXTS, title=st.sampled_from(["", "The cat", "?"]))
 @settings(max_examples=30)
@@ -72,6 +73,7 @@ def test_wrong_calls_name_what_is_wrong():
             rank(method, "", [])
 
 
+@pytest.mark.slow
 def test_order_does_not_depend_on_the_hash_seed():
     """This process has a random seed, or 0."""
     code = (
@@ -91,6 +93,7 @@ def test_order_does_not_depend_on_the_hash_seed():
     assert found.stdout.strip() == str(here)
 
 
+@pytest.mark.slow
 def test_real_articles(real_pools):
     """The bounds hold: looking at the lead beats the title, the title beats chance."""
     recall = dict.fromkeys(METHODS, 0.0)

@@ -24,6 +24,7 @@ def test_stems_words_of_four_letters_and_more():
     assert rouge_tokens("Runs was running, dies", stem=True) == ["run", "was", "run", "die"]
 
 
+@pytest.mark.slow
 @given(TEXTS, TEXTS, st.booleans())
 @settings(max_examples=400)
 def test_equals_rouge_score_on_any_text(candidate, reference, stem):
@@ -38,6 +39,7 @@ def test_recalls_equal_rouge_score(paragraphs, reference):
     assert rouge1_recall(paragraphs, reference) == joined["rouge1"]["recall"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stem", [False, True])
 def test_equals_rouge_score_on_real_text(real_pools, stem):
     for pool in real_pools:

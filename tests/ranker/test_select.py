@@ -1,5 +1,6 @@
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,6 +65,7 @@ def test_near_duplicates_by_hand():
     assert without_near_duplicates([0, 1, 2, 3], words, 0.7, 1) == ([0], [])
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.sampled_from("abc"), max_size=8), max_size=8))
 def test_no_kept_paragraph_repeats_a_better_one(words):
     kept, left_out = without_near_duplicates(range(len(words)), words, 0.5, 99)

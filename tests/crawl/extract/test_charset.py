@@ -46,6 +46,7 @@ def test_a_few_broken_bytes_do_not_change_the_charset():
     assert page.endswith("naïve \ufffd end")
 
 
+@pytest.mark.slow
 @given(st.binary(), st.none() | st.text(max_size=12))
 def test_any_bytes_decode(payload, header):
     assert "\0" not in to_utf8(payload, header).decode()

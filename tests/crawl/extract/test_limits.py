@@ -4,6 +4,7 @@ from wikisum.crawl.errors import BadPage
 from wikisum.crawl.extract.limits import MAX_PAGE_BYTES, check_markup, check_size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("html", "reason"),
     [
@@ -33,6 +34,7 @@ def test_endless_markup_is_refused(html, reason):
     assert caught.value.reason == reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "html",
     [

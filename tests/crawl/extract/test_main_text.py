@@ -92,6 +92,7 @@ def test_a_model_with_a_missing_weight_is_refused():
         read_model('{"bias": 0, "threshold": 0, "weights": {}}')
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["<p>", "<div>", "</div>", "<li>", "<td>", SENTENCE, " x "])))
 def test_any_page_has_one_finite_decision_a_block(parts):
     page = read_blocks("".join(parts).encode())
@@ -100,6 +101,7 @@ def test_any_page_has_one_finite_decision_a_block(parts):
         assert np.isfinite(logits(features(page), default_model())).all()
 
 
+@pytest.mark.slow
 def test_main_text_of_real_pages_is_found(real_data):
     """Not a measure of quality (the model has seen these pages): the parts still fit together."""
     found = marked = both = 0

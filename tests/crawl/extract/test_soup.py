@@ -35,6 +35,7 @@ def test_deep_nesting_needs_no_recursion():
 WORDS = st.lists(st.sampled_from(["one", "two", "<p>", "</p>", "<b>", "</b>", "<li>", "<br>"]))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(WORDS)
 def test_no_visible_word_is_lost(pieces):

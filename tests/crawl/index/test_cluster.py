@@ -80,6 +80,7 @@ def naive(firsts: list[str], key: str) -> set[int]:
     return {i for i in range(first, len(firsts)) if firsts[i] <= key}
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(WORDS, WORDS, st.integers(1, 5), st.booleans())
 def test_agrees_with_a_plain_search(firsts, wanted, count, is_sparse):
@@ -131,6 +132,7 @@ def test_a_search_in_200_mb_reads_little():
     assert read_bytes < 500_000
 
 
+@pytest.mark.slow
 def test_reading_on_goes_in_large_steps():
     firsts = [f"com,host{i:06d})/" for i in range(50_000)]
     read = Counted(cluster_idx(firsts))

@@ -41,6 +41,7 @@ SPANS = st.lists(
 ).map(sorted)
 
 
+@pytest.mark.slow
 @given(SPANS)
 def test_every_item_lies_in_its_range_in_order(spans):
     ranges = list(join_spans(spans, lambda span: span, 10, 100))

@@ -30,6 +30,7 @@ def entries(data: bytes) -> tuple[list[Entry], BadLine | None]:
     return found, None
 
 
+@pytest.mark.slow
 @given(OBJECTS, st.sampled_from([None, 2]), st.booleans())
 def test_entries_are_those_of_the_whole_text(objects, indent, ascii_only):
     text = "\n".join(json.dumps(o, indent=indent, ensure_ascii=ascii_only) for o in objects)

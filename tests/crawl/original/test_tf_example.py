@@ -18,6 +18,7 @@ def test_a_message_that_another_program_wrote():
     assert found == {"url": [b"http://x/"], "n": [], "f": [], "section_texts": [b"a", b"\xc3\xa9"]}
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=200), st.lists(st.binary(max_size=300), max_size=4)))
 def test_features_come_out_as_they_went_in(features):
     assert bytes_features(example(features)) == features

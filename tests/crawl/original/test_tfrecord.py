@@ -42,6 +42,7 @@ def test_records_come_out_as_they_went_in(records):
     ]
 
 
+@pytest.mark.slow
 @given(st.lists(st.binary(min_size=1, max_size=20), min_size=1, max_size=3), st.data())
 def test_a_cut_file_gives_what_came_before(records, data):
     whole = b"".join(map(tfrecord, records))

@@ -44,6 +44,7 @@ RECORDS = st.lists(st.integers(2, 4000), min_size=1, max_size=12)
 SHARES = st.lists(SHARE, max_size=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PACKS)
 @settings(max_examples=60, deadline=None)
 @given(RECORDS, SHARES, st.sampled_from([0, 1000, 5000]))
@@ -52,6 +53,7 @@ def test_every_record_is_read_just_once(name, sizes, shares, certain_bytes):
     assert joined(in_parts(data, shares, certain_bytes)) == whole(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PACKS)
 @settings(max_examples=150, deadline=None)
 @given(RECORDS, SHARES, st.sampled_from([0, 1000, 5000]), st.randoms(use_true_random=False))
@@ -92,6 +94,7 @@ def raw_frames(*records: bytes) -> bytes:
     return b"".join(map(raw_frame, records))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [stored, raw_frames])
 @pytest.mark.parametrize("inner", [gzipped, stored, raw_frames])
 def test_a_crawl_file_in_a_record_is_none_of_the_file(pack, inner):
@@ -105,6 +108,7 @@ def test_a_crawl_file_in_a_record_is_none_of_the_file(pack, inner):
         assert joined(parts) == whole(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [stored, raw_frames])
 @pytest.mark.parametrize("inner", [gzipped, raw_frames])
 def test_a_large_crawl_file_in_a_record_is_none_of_the_file(pack, inner):
@@ -176,6 +180,7 @@ def test_frames_are_read_with_the_dictionary_that_the_file_begins_with():
     assert all(len(part) > 40 for part in parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["pages-dev.warc.gz", "wikigen-dev.warc.wet.gz"])
 def test_real_files_in_parts(real_data, file):
     data = (real_data / file).read_bytes()

@@ -290,6 +290,7 @@ def test_cuts_of_a_real_file(real_data):
         assert item.reason == "truncated_record" or cut < 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PACKS)
 def test_flipped_bits_cost_at_most_their_record(name):
     rng = random.Random(3)
@@ -369,6 +370,7 @@ def test_a_record_over_the_limit_is_passed_over_with_flat_memory():
     assert peak < 6 << 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [gzipped, PACKS["plain"], zstd_records])
 def test_a_long_file_is_read_with_flat_memory(pack):
     rng = random.Random(1)
@@ -380,6 +382,7 @@ def test_a_long_file_is_read_with_flat_memory(pack):
     assert peak < 10 << 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress])
 def test_a_member_that_is_a_bomb_is_passed_over(compress):
     head, _, _ = A.rpartition(b"Content-Length")
@@ -437,6 +440,7 @@ REAL_FILES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "pages", "bad"), REAL_FILES)
 def test_real_files_agree_with_warcio_and_their_ranges_hold_their_records(
     real_data, name, pages, bad

@@ -36,6 +36,7 @@ def test_a_chain_of_streams_is_one_file(kind):
     assert file.fault is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PACKS)
 @pytest.mark.parametrize("cut", [-1, -20, 1000])
 def test_a_cut_is_a_fault_after_all_that_stands_before(kind, cut):

@@ -40,6 +40,7 @@ def test_gives_back_results_and_errors(guard):
         guard("raise_bad_article").call()
 
 
+@pytest.mark.slow
 def test_a_call_over_its_time_is_ended_and_the_next_one_works(guard):
     slow = guard("sleep_for", 3)
     with pytest.raises(KillableCallFailed, match="took over 3 s"):

@@ -132,6 +132,7 @@ def test_a_damaged_or_endless_index_is_refused():
         index_offsets(io.BytesIO(bz2.compress(b"x" * 5_000_000)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pack", "text"),
     [(pack, b"a") for pack in (bz2.compress, gzip.compress, zstandard.compress)]
@@ -199,6 +200,7 @@ def test_a_namespace_that_is_not_a_number_costs_its_page(namespace):
     assert (bad.reason, good.title) == ("bad_page", "Two")
 
 
+@pytest.mark.slow
 def test_real_dump_is_read_whole(real_data):
     data = (real_data / "enwiki-dev.xml.bz2").read_bytes()
     pages = pages_of(data)

@@ -92,6 +92,7 @@ def test_any_text_is_expanded(text):
         expand(text, {"A": "{{{1|b}}}{{{i|}}}"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["{{", "{{{", "}}", "[[", "{{a|", "{{{1|", "{{a}}", "|="])
 def test_parsing_takes_linear_time(piece, growth):
     assert growth(lambda count: parse(piece * count), 4000, 40_000) < 40

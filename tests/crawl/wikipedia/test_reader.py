@@ -141,6 +141,7 @@ SOUP = st.lists(
 ).map("".join)  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(deadline=2000, max_examples=150)
 @given(SOUP)
 def test_soup_never_raises_and_leaves_no_braces(markup):
@@ -151,6 +152,7 @@ def test_soup_never_raises_and_leaves_no_braces(markup):
         assert "}}" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["{{foo|a}} b ", "''x'' ", "({{IPA|x}}, y) ", "{{convert|1|km}}"])
 def test_long_paragraphs_take_linear_time(piece, growth):
     assert growth(lambda count: parse_plain(piece * count), 400, 4000) < 40

@@ -81,6 +81,7 @@ def test_pages_that_are_no_articles(markup, reason):
     assert caught.value.reason == reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tail",
     ["{{" * 50_000, "[[" * 50_000, "{|\n|\n" * 3000, "<ref>" * 20_000, "{{a|" * 5000 + "}}" * 5000],
@@ -123,6 +124,7 @@ def test_mends_what_templates_leave():
     assert clean("A ( ; ) b , c ( , d)") == "A b, c (d)"
 
 
+@pytest.mark.slow
 def test_hardly_any_markup_is_left_in_real_articles(real_data):
     marks = re.compile(r"\{\{|\}\}|\[\[|\]\]|'''|<ref|\|thumb")
     paragraphs = left = articles = 0

@@ -133,6 +133,7 @@ def older_names(checkpoint):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "form"),
     [
@@ -226,6 +227,7 @@ def untied(checkpoint):
     checkpoint["model"]["generator.0.weight"] = checkpoint["model"]["generator.0.weight"] + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "message"),
     [

@@ -59,6 +59,7 @@ def their_logits(network, batch):
     return found.logits.flatten(0, 1)[batch.label_slot_Y]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VARIANTS)
 @torch.no_grad()
 def test_logits_agree(name, tmp_path):

@@ -45,6 +45,7 @@ def rows_of(x_NW, sequences):
     return x_NW.split(sequences.lengths)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @torch.no_grad()
 def test_agrees_with_the_equations_at_all_lengths(form, make_decoder, make_sequences):
@@ -56,6 +57,7 @@ def test_agrees_with_the_equations_at_all_lengths(form, make_decoder, make_seque
         torch.testing.assert_close(mine, literal.decode(model, ids), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_gradients_agree_with_the_equations(form, make_decoder, make_sequences):
     model, sequences = make_decoder(**FORMS[form]), make_sequences((6, 3), (2, 5))
@@ -72,6 +74,7 @@ def test_gradients_agree_with_the_equations(form, make_decoder, make_sequences):
         torch.testing.assert_close(found[name], parameter.grad, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @torch.no_grad()
 def test_no_token_sees_a_later_one(form, make_decoder, make_sequences):
@@ -86,6 +89,7 @@ def test_no_token_sees_a_later_one(form, make_decoder, make_sequences):
         torch.testing.assert_close(after[13:], before[13:], rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @torch.no_grad()
 def test_steps_with_caches_give_the_logits_of_a_full_pass(form, make_decoder):
@@ -128,6 +132,7 @@ def test_the_state_of_some_examples_goes_on_alone(form, make_decoder):
     torch.testing.assert_close(some, whole[kept], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @torch.no_grad()
 def test_source_attention_is_that_of_the_layers(form, make_decoder, make_batch):
@@ -146,6 +151,7 @@ def test_source_attention_is_that_of_the_layers(form, make_decoder, make_batch):
         assert not found[:, count:].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @torch.no_grad()
 def test_half_precision_stays_close(form, make_decoder, make_batch):
@@ -247,6 +253,7 @@ def test_the_loss_balances_experts_in_training_alone(make_decoder, make_batch):
     torch.testing.assert_close(with_balance.figures["expert_imbalance"].total, gates[0].imbalance())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["T-D", "T-DMCA of the code", "Transformer-XL"])
 def test_a_batch_can_be_learned_by_heart(form, make_decoder, make_batch):
     model, batch = make_decoder(**FORMS[form]).train(), make_batch((6, 5), (9, 7), (3, 4))

@@ -37,12 +37,14 @@ def summarize(run, tmp_path):
     return call
 
 
+@pytest.mark.slow
 def test_the_length_of_articles_goes_to_the_settings_of_the_run(run):
     settings = json.loads((run / "settings.json").read_text())
     assert settings["source"]["target"] == "article"
     assert settings["decoding"]["max_tokens"] == settings["source"]["article_tokens"] == 60
 
 
+@pytest.mark.slow
 def test_rows_hold_written_and_gold_sections(articles, summarize):
     rows = summarize("--split", "test", "--headings", "own")
     examples = pq.read_table(articles / "examples" / "test-00000-of-00001.parquet").to_pylist()
@@ -55,11 +57,13 @@ def test_rows_hold_written_and_gold_sections(articles, summarize):
         assert row.lead_tokens > len(example["lead_ids"]) + 1
 
 
+@pytest.mark.slow
 def test_parquet_holds_the_same(summarize):
     plain = summarize("--split", "validation", "--headings", "own")
     assert summarize("--split", "validation", "--headings", "own", out="rows.parquet") == plain
 
 
+@pytest.mark.slow
 def test_the_model_chooses_headings_if_none_are_given(summarize):
     rows = summarize("--split", "test", "--max-tokens", "30")
     assert all(row.sections is not None for row in rows)
@@ -84,6 +88,7 @@ def test_headings_in_python(run):
     assert row.text() == f"{row.summary}\n\n== Parts ==\n{row.sections[0].text}"
 
 
+@pytest.mark.slow
 def test_the_lead_alone_can_be_asked_for(summarize):
     rows = summarize("--split", "test", "--target", "lead", "--max-tokens", "20")
     assert all(row.sections is None and row.gold_sections is None for row in rows)

@@ -79,6 +79,7 @@ SEARCHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end_bias", [1.5, 5.0, 8.5])
 @pytest.mark.parametrize("name", SEARCHES)
 @torch.no_grad()
@@ -99,6 +100,7 @@ def test_agrees_with_the_plain_search(name, end_bias, make_peaked, make_source):
         assert together[row].score == pytest.approx(score, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end_bias", [1.5, 5.0, 8.5])
 @pytest.mark.parametrize("name", ["paper", "long", "average", "trigrams"])
 @torch.no_grad()
@@ -116,6 +118,7 @@ def test_the_n_best_agree_with_the_plain_search(name, end_bias, make_peaked, mak
         assert [one.score for one in found] == pytest.approx([e[0] for e in expected], abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ft", "pht", "vht"])
 @torch.no_grad()
 def test_other_models_agree_with_the_plain_search(kind, make_peaked, make_source):
@@ -131,6 +134,7 @@ def test_other_models_agree_with_the_plain_search(kind, make_peaked, make_source
         assert found.score == pytest.approx(score, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beam", [1, 3])
 @pytest.mark.parametrize("kind", ["ht", "pht"])
 @torch.no_grad()

@@ -85,6 +85,7 @@ def test_any_headings_agree_with_the_plain_rule(seed):
         assert allowed_after(AnyHeadings(), written, max_tokens=100) == plain_any(written), written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", range(3))
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("most", [12, 17, 40])
@@ -137,6 +138,7 @@ def test_progress_by_hand():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beam", [1, 3])
 @torch.no_grad()
 def test_searches_write_the_given_headings(beam, make_peaked, make_source):

@@ -17,6 +17,7 @@ from wikisum.ranker.data.shards import find_vocab, split_shards
 from wikisum.ranker.data.vocab import load_model
 
 
+@pytest.mark.slow
 def test_settings_and_samples_are_in_tensorboard(topics, run_settings, tmp_path):
     vocabulary = Subwords(load_model(find_vocab(str(topics)), "topics"))
     model = dataclasses.replace(run_settings.model, vocab_size=vocabulary.size)

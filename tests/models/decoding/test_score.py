@@ -41,6 +41,7 @@ def reader(loaded, topics):
     return SplitReader(split_shards(str(topics), "test"), settings.model, settings.source)
 
 
+@pytest.mark.slow
 def test_a_score_is_the_sum_of_its_tokens_log_softmax(loaded, reader):
     for number, score in enumerate(list(score_texts(loaded, reader, 1_000))[:3]):
         batch = reader.batch(torch.tensor([number]).numpy())
@@ -53,6 +54,7 @@ def test_a_score_is_the_sum_of_its_tokens_log_softmax(loaded, reader):
         assert score.perplexity == pytest.approx(math.exp(-sum(logs) / len(logs)), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_given_leads_score_as_the_splits_own(loaded, reader):
     rows = read_group(reader.groups[0], ["id", "lead"]).to_pylist()
     own = list(score_texts(loaded, reader, 1_000))

@@ -2,6 +2,7 @@ import dataclasses
 
 import numpy as np
 import pyarrow.parquet as pq
+import pytest
 import torch
 
 from wikisum.models.data.batches import SplitReader
@@ -13,6 +14,7 @@ from wikisum.ranker.data.shards import split_shards
 CPU = torch.device("cpu")
 
 
+@pytest.mark.slow
 def test_rows_from_a_row_group_on_are_those_of_the_whole(runs, topics, tmp_path):
     loaded = load_run(runs / "ht", "best", CPU)
     settings = loaded.chosen.settings
@@ -26,6 +28,7 @@ def test_rows_from_a_row_group_on_are_those_of_the_whole(runs, topics, tmp_path)
     assert list(split_rows(loaded, job, 3)) == []
 
 
+@pytest.mark.slow
 def test_batches_do_not_change_summaries(runs, make_job):
     loaded = load_run(runs / "ht", "best", CPU)
     job = make_job(loaded, beam=3)
@@ -34,6 +37,7 @@ def test_batches_do_not_change_summaries(runs, make_job):
     assert [row.summary for row in alone] == [row.summary for row in together]
 
 
+@pytest.mark.slow
 def test_examples_are_drawn_by_their_number(runs, make_job):
     loaded = load_run(runs / "ht", "best", CPU)
     job = make_job(loaded, sample=True)._replace(batch_tokens=1)

@@ -20,6 +20,7 @@ from wikisum.ranker.runs.checkpoints import load_checkpoint, save_checkpoint
 CPU = torch.device("cpu")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["ht", "ft"])
 def test_rows_say_all_of_their_examples(model, runs, topics, make_job):
     loaded = load_run(runs / model, "best", CPU)
@@ -41,6 +42,7 @@ def test_rows_say_all_of_their_examples(model, runs, topics, make_job):
         assert row.settings["beam"] == 2
 
 
+@pytest.mark.slow
 def test_a_leads_probability_is_that_of_its_tokens(runs, make_job):
     loaded = load_run(runs / "ht", "best", CPU)
     job = make_job(loaded, beam=1)
@@ -73,6 +75,7 @@ def test_attention_is_that_of_what_was_written(model, runs, make_job, monkeypatc
         assert sum(together) == pytest.approx(1, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["s.jsonl", "s.parquet"])
 def test_a_killed_run_goes_on_to_the_same_file(name, runs, make_job, tmp_path):
     loaded = load_run(runs / "ht", "best", CPU)
@@ -105,6 +108,7 @@ def test_a_killed_run_goes_on_to_the_same_file(name, runs, make_job, tmp_path):
     assert [p.name for p in cut.parent.iterdir()] == [name]
 
 
+@pytest.mark.slow
 def test_a_row_that_was_cut_off_is_written_again(runs, make_job, tmp_path):
     loaded = load_run(runs / "ht", "best", CPU)
     rows = list(split_rows(loaded, make_job(loaded, beam=1)))[:6]
@@ -157,6 +161,7 @@ def test_own_paragraphs_follow_a_graph_of_their_own(runs):
         own_summary(loaded, example, SourceSettings(), search)
 
 
+@pytest.mark.slow
 def test_the_n_best_begin_with_the_summary(runs, make_job):
     loaded = load_run(runs / "ht", "best", CPU)
     rows = list(split_rows(loaded, make_job(loaded, beam=3, n_best=3)))[:5]
@@ -176,6 +181,7 @@ def test_sampling_goes_through(runs, make_job):
 
 
 class TestCommand:
+    @pytest.mark.slow
     def test_a_split_goes_to_a_file(self, runs, tmp_path, capsys):
         out = tmp_path / "test.jsonl"
         words = ["summarize", "--run", str(runs / "ht"), "--split", "test"]
@@ -185,6 +191,7 @@ class TestCommand:
         assert rows[0]["settings"]["beam"] == 1
         assert "60 summaries" in capsys.readouterr().out
 
+    @pytest.mark.slow
     def test_scores_of_the_best_checkpoints_are_averaged(self, runs, tmp_path, capsys):
         out, scores = tmp_path / "test.jsonl", tmp_path / "scores"
         words = ["--beam", "1", "--max-tokens", "5", "--out", str(out)]
@@ -251,6 +258,7 @@ class TestCommand:
             assert main(["summarize", *words, "--max-tokens", "3"]) == 1
             assert "no spaCy model" in capsys.readouterr().err
 
+    @pytest.mark.slow
     def test_subwords_of_another_vocabulary_are_told_apart(self, runs, topics, tmp_path, capsys):
         data = tmp_path / "data"
         shutil.copytree(topics, data)

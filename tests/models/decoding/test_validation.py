@@ -90,6 +90,7 @@ def test_settings_that_do_not_go_together(run_settings, readers, tmp_path):
         Trainer(tmp_path, changed(run_settings, {"stop_on": "rouge2"}), *readers)
 
 
+@pytest.mark.slow
 def test_the_command_logs_rouge_and_resumes(topics, run_settings, tmp_path):
     shape = dataclasses.asdict(run_settings.model)
     flags = [f"--{name}={shape[name]}" for name in ("width", "feedforward", "heads", "layers")]

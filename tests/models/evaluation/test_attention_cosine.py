@@ -43,6 +43,7 @@ words = st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", "g"]), max_size=
 texts = st.lists(words, min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @given(words, texts)
 def test_agrees_with_scikit_learn(lead, paragraphs):
     """Its idf has 1 added, so the idf of the Liu & Lapata paper is put into it."""
@@ -60,6 +61,7 @@ def test_agrees_with_scikit_learn(lead, paragraphs):
     assert gold_attention(lead, paragraphs) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(words, texts, st.data())
 def test_a_cosine_is_a_share_and_knows_no_scale(lead, paragraphs, data):
     weights = st.lists(st.floats(0, 1), min_size=len(paragraphs), max_size=len(paragraphs))

@@ -195,6 +195,7 @@ def test_runs_of_one_model_are_named_by_their_files(tmp_path, capsys):
     assert {d["p"] for d in plain["differences"]} == {1.0}
 
 
+@pytest.mark.slow
 def test_stems_are_a_choice_and_are_told(tmp_path, capsys):
     rows = [row(0, "bridges opening", lead="bridge opened")]
     path = write(tmp_path / "s.jsonl", rows)

@@ -118,6 +118,7 @@ def page(tmp_path_factory):
     return written(tmp_path_factory.mktemp("page"), HT, FT)
 
 
+@pytest.mark.slow
 def test_the_first_example_is_shown_in_a_browser(page, browse):
     tree = html.fromstring(browse(page))
     assert tree.get_element_by_id("title").text == "Bridge 0"
@@ -129,6 +130,7 @@ def test_the_first_example_is_shown_in_a_browser(page, browse):
     assert tree.xpath("//ol[@id='paragraphs']//a/@href") == [p.document_url for p in READ]
 
 
+@pytest.mark.slow
 def test_the_page_works_with_a_keyboard(page, browse):
     script = """
     const press = (key, on = document.body) =>
@@ -166,12 +168,14 @@ def test_the_page_works_with_a_keyboard(page, browse):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_example_without_a_title_is_called_so(tmp_path, browse):
     tree = html.fromstring(browse(written(tmp_path, [summary(0, "Red.", title="")])))
     assert tree.get_element_by_id("title").text == "(no title)"
     assert tree.xpath("//ol[@id='list']/li/span[1]")[0].text == "(no title)"
 
 
+@pytest.mark.slow
 def test_what_stands_in_a_text_is_no_markup(page, browse):
     tree = html.fromstring(browse(page, "show(2)"))
     assert tree.findtext(".//title") == "Summaries"

@@ -31,6 +31,7 @@ def target():
     return torch.tensor([[2, 7, 9, 30, 8], [2, 11, 12, 0, 0], [2, 13, 14, 15, 0]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
 @torch.no_grad()
@@ -84,6 +85,7 @@ def test_every_token_of_the_source_counts(kind, make_model, make_source, target)
         assert is_same == [e != example_N[token] for e in range(3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", ["paper", "released"])
 @torch.no_grad()

@@ -67,6 +67,7 @@ def steps_of(model, batch):
     return torch.cat([model.step(token_B[:, None], state) for token_B in batch.target_BS.T], 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_agrees_with_the_equations_in_steps_attention_and_gradients(form, make_pointer, batch):
     model = make_pointer(**FORMS[form])

@@ -26,6 +26,7 @@ def test_global_attention_reaches_the_encoder(model_and_batch):
     assert not torch.allclose(seen, model.encode(batch.source).hidden_BTW)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ENCODER_DECODERS)
 def test_targets_begin_with_the_start_of_the_model(kind, model_and_batch):
     model, _ = model_and_batch(kind)

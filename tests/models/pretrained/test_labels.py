@@ -9,6 +9,7 @@ from wikisum.models.pretrained.labels import cross_entropy, model_ids, our_logit
 from wikisum.ranker.data.vocab import END, PAD
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL)
 def test_smoothing_is_that_of_torch(kind, model_and_batch):
     model, batch = model_and_batch(kind)

@@ -14,6 +14,7 @@ from wikisum.models.vocabulary.pretrained import load_config
 from wikisum.ranker.data.vocab import BEGIN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL)
 def test_reordered_and_selected_hypotheses_go_on_from_their_parents(kind, model_and_batch):
     model, batch = model_and_batch(kind, examples=3)

@@ -38,6 +38,7 @@ class Killed(BaseException):
     """The process ends here."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL)
 @pytest.mark.usefixtures("few_validations")
 def test_a_killed_run_resumes_to_the_same_weights_and_writes(
@@ -92,6 +93,7 @@ def test_training_starts_from_the_weights_of_the_folder(pretrained, topics, tmp_
         torch.testing.assert_close(found[f"network.{name}"], tensor, rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_validations")
 def test_a_text_is_summarized_and_scored(pretrained, topics, tmp_path, capsys):
     run = tmp_path / "run"

@@ -12,6 +12,7 @@ from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.table import spec_named
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL)
 def test_the_loss_is_that_of_transformers(kind, model_and_batch):
     model, batch = model_and_batch(kind)
@@ -23,6 +24,7 @@ def test_the_loss_is_that_of_transformers(kind, model_and_batch):
     torch.testing.assert_close(-log_Y.sum(), loss.target, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL)
 def test_steps_with_caches_give_the_log_probabilities_without(kind, model_and_batch):
     model, batch = model_and_batch(kind)
@@ -37,6 +39,7 @@ def test_steps_with_caches_give_the_log_probabilities_without(kind, model_and_ba
     torch.testing.assert_close(found.flatten()[batch.label_slot_Y], whole, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL)
 def test_greedy_search_writes_what_generate_writes(kind, model_and_batch):
     model, batch = model_and_batch(kind, examples=3)
@@ -46,6 +49,7 @@ def test_greedy_search_writes_what_generate_writes(kind, model_and_batch):
     assert [h.tokens for h in found] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL)
 def test_summaries_in_a_batch_are_those_of_each_example_alone(kind, model_and_batch, reader_for):
     model, batch = model_and_batch(kind, examples=3)
@@ -68,6 +72,7 @@ def test_attention_over_source_tokens_is_a_distribution(kind, model_and_batch):
     assert not weight_BSL[~batch.source.is_source_BL[:, None].expand_as(weight_BSL)].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL)
 def test_what_was_not_read_changes_nothing(kind, model_and_batch, reader_for):
     # padding of a longer neighbor must not count

@@ -64,6 +64,7 @@ def trainer(topics, run_settings, tmp_path):
     return make
 
 
+@pytest.mark.slow
 def test_a_run_may_change_to_it(trainer):
     plain, mixed = trainer("plain"), trainer("mixed", steps=2)
     plain.fit(io.StringIO())

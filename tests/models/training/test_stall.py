@@ -78,6 +78,7 @@ def test_labels_beyond_the_vocabulary_are_counted_as_one():
     assert check._count_V.tolist() == [0, 1, 0, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rate", "is_warned"), [(1e-9, True), (1e-2, False)])
 def test_training_warns(rate, is_warned, topics, run_settings, tmp_path):
     """At hardly any rate, the loss stays that of the first weights."""

@@ -56,6 +56,7 @@ def assert_same_weights(one, other):
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ht", "ft", "pht", "vht"])
 def test_one_batch_is_learned_by_heart(name, trainer, run_settings, small):
     shape = dataclasses.replace(small[name], vocab_size=600)
@@ -71,6 +72,7 @@ def test_one_batch_is_learned_by_heart(name, trainer, run_settings, small):
     assert loss.item() < 0.02
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_ends_like_one_undisturbed(trainer, tmp_path):
     whole = trainer("whole")
     whole.fit(io.StringIO(), Stopping())
@@ -97,6 +99,7 @@ class StopAt(Stopping):
         return self.trainer.step == self.step
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [2, 4, 5])
 def test_a_stop_between_rows_of_the_log_changes_none(step, trainer, tmp_path):
     """Nor one at a step whose validation is then still to come."""
@@ -109,6 +112,7 @@ def test_a_stop_between_rows_of_the_log_changes_none(step, trainer, tmp_path):
     assert best_of(tmp_path / "parts") == best_of(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_kill_in_a_validation_loses_nothing(trainer, tmp_path, monkeypatch):
     trainer("whole").fit(io.StringIO(), Stopping())
     first = trainer("parts")
@@ -125,6 +129,7 @@ def test_a_kill_in_a_validation_loses_nothing(trainer, tmp_path, monkeypatch):
     assert curve(tmp_path / "parts") == curve(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_row_of_the_log_is_the_mean_over_its_subwords(trainer, tmp_path):
     made = trainer("each")
     made.fit(io.StringIO(), Stopping())
@@ -138,6 +143,7 @@ def test_a_row_of_the_log_is_the_mean_over_its_subwords(trainer, tmp_path):
     assert fours == pytest.approx(means, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_more_steps_go_on_from_the_last(trainer, tmp_path):
     trainer("parts", steps=3).fit(io.StringIO(), Stopping())
     longer = trainer("parts")
@@ -220,6 +226,7 @@ def test_a_validation_is_the_mean_over_all_leads_without_smoothing(trainer):
     assert found == pytest.approx(expected.item(), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_half_precision_trains_alike_but_not_the_same(trainer):
     exact, near = trainer("exact", steps=2), trainer("near", steps=2, precision="bf16")
     for made in (exact, near):
@@ -284,6 +291,7 @@ def test_other_settings_than_the_run_has_are_told(trainer):
         trainer(dropout=0.2)
 
 
+@pytest.mark.slow
 def test_a_run_does_not_go_on_with_other_examples(topics, run_settings, tmp_path, capsys):
     data, run = tmp_path / "data", tmp_path / "run"
     shutil.copytree(topics, data)
@@ -324,6 +332,7 @@ def test_memory_that_runs_out_says_what_to_lower(trainer, monkeypatch):
         made.fit(io.StringIO(), Stopping())
 
 
+@pytest.mark.slow
 def test_loader_processes_give_the_same_run(trainer):
     alone, helped = trainer("alone", steps=2), trainer("helped", steps=2, loader_workers=1)
     for made in (alone, helped):
@@ -436,6 +445,7 @@ def test_a_wrong_call_is_one_line(words, code, message, topics, tmp_path, capsys
     assert len(error.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_file_of_settings_stands_between_preset_and_flags(topics, run_settings, tmp_path):
     file = tmp_path / "settings.toml"
     file.write_text('[model]\nwidth = 16\nheads = 4\nlayers = "LG"\n[train]\nsteps = 1\n')

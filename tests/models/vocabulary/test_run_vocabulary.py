@@ -76,6 +76,7 @@ def test_a_reader_of_words_goes_to_other_processes(topics):
         SplitReader(shards, model, source)
 
 
+@pytest.mark.slow
 def test_vectors_of_a_file_are_the_first_values_and_coverage_a_second_phase(train, tmp_path):
     vectors = tmp_path / "small.vec"
     vectors.write_text("1 8\nthe 1 2 3 4 5 6 7 8\n")

@@ -18,6 +18,7 @@ def job(tmp_path) -> Job:
     return Job(Workspace(str(tmp_path / "out")), io.StringIO())
 
 
+@pytest.mark.slow
 def test_articles_of_a_dump(flow):
     articles = flow.results["articles"]
     (path,) = articles.paths("articles/")

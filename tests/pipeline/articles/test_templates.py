@@ -70,12 +70,14 @@ def test_no_pass_over_the_dump_where_none_is_wanted(job, off):
     assert STORE not in [f.path for f in job.workspace.finished(READ_ARTICLES.name).files]
 
 
+@pytest.mark.slow
 def test_other_templates_make_other_articles(job):
     _, row = articles(job, ArticleSettings())
     _, without = articles(job, ArticleSettings(dump_templates=False))
     assert row["lead"] != without["lead"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pattern", "count"), [("schiff", 1), ("^Sch", 1), ("^chiff", 0)])
 def test_articles_are_chosen_by_category(job, pattern, count):
     if count:

@@ -7,6 +7,7 @@ from tests.conftest import GOLDEN
 from wikisum.pipeline.cli import main
 
 
+@pytest.mark.slow
 def test_a_finished_dataset_is_not_built_again(flow, capfd):
     out = flow.job.workspace.out
     words = ["build", "--articles", flow.dump[0].path, "--search-results"]

@@ -45,6 +45,7 @@ def test_the_table(capsys, tmp_path):
     assert max(map(len, told)) <= 100
 
 
+@pytest.mark.slow
 def test_slices_and_other_figures(capsys, tmp_path):
     titles = tmp_path / "titles.txt"
     titles.write_text("Osterby\nTavin Bridge\n\n")
@@ -63,6 +64,7 @@ def test_a_crawl_on_a_server_is_not_asked(capsys, tmp_path):
     assert "at 2 requests per second" in told
 
 
+@pytest.mark.slow
 def test_what_the_web_would_be_asked_for(capsys, tmp_path):
     words = [*SAMPLE, "--live", "--contact", "me@host.example", "--live-delay", "2"]
     assert main([*words, "--out", str(tmp_path / "out")]) == 0

@@ -30,6 +30,7 @@ def _examples(flow) -> list[dict]:
     return [{"split": file.path.split("/")[1].split("-")[0]} for file in paths if file.rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "message"),
     [

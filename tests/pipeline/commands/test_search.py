@@ -3,6 +3,7 @@ import pytest
 from wikisum.pipeline.cli import main
 
 
+@pytest.mark.slow
 def test_results_are_named_and_follow_the_language_of_the_articles(flow, capfd):
     warcs = [file.path for file in flow.warcs]
     assert main(["search", "--warcs", *warcs, "--out", flow.job.workspace.out]) == 0

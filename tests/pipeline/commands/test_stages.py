@@ -27,6 +27,7 @@ def test_a_finished_stage_is_not_run_again(flow, out, capfd):
     assert told.count("already done") >= 2  # wanted pages and their filter
 
 
+@pytest.mark.slow
 def test_examples_without_subwords_and_then_with(out, capfd):
     run(capfd, "examples", "--shards", "1", "--out", out)
     manifest = json.loads(Path(out, "manifest.json").read_text())

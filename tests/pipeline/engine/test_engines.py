@@ -52,6 +52,7 @@ def test_other_flags_are_a_wrong_call(flags, message, capsys):
         checked_flags(flags)
 
 
+@pytest.mark.slow
 def test_dask_is_imported_before_its_flags_are_checked():
     """In a process of its own: this one may have imported the runner before."""
     code = (

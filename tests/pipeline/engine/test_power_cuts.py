@@ -69,6 +69,7 @@ def expected(tmp_path_factory) -> dict[str, dict[str, bytes]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(50))
 def test_after_a_power_cut_a_rerun_ends_in_the_same_bytes(tmp_path, expected, seed, capsys):
     """A finished build under setting A is there; one under B loses power twice, then one is run."""

@@ -28,6 +28,7 @@ def lines(path: str) -> list[str]:
         return file.read().split()
 
 
+@pytest.mark.slow
 def test_files_are_read(tmp_path):
     for name, text in (("a", "1 2"), ("b", ""), ("c", "3")):
         (tmp_path / name).write_text(text)
@@ -36,6 +37,7 @@ def test_files_are_read(tmp_path):
         assert_that(found, equal_to(["1", "2", "3"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held_bytes", [0, 1 << 20])
 def test_records_are_grouped_by_key_however_many_travel_together(held_bytes, monkeypatch):
     monkeypatch.setattr(transforms, "HELD_BYTES", held_bytes)
@@ -77,6 +79,7 @@ class WriteLines:
         return PartResult(counts={"pages_out": len(urls)})
 
 
+@pytest.mark.slow
 def test_every_part_is_written_and_recorded(tmp_path):
     parts = Parts(str(tmp_path), str(tmp_path / "parts"))
     pages = [(2, Page("c", 1)), (0, Page("b", 1)), (2, Page("a", 1))]

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.pipeline.conftest import SETTINGS, write_inputs
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.engine.verify import recorded_files, verify
@@ -25,6 +27,7 @@ def test_sound_files_stay(flow):
     assert "files, 0 damaged" in flow.messages
 
 
+@pytest.mark.slow
 def test_only_the_damaged_part_of_a_join_is_made_again(flow):
     out = Path(flow.job.workspace.out)
     joined = flow.results["examples"]
@@ -76,6 +79,7 @@ def test_a_record_of_other_settings_makes_no_file_damaged(flow):
 FOLDERS = ("articles/", "wanted/", "documents/", ".work/joined/", ".work/graphs/", "examples/")
 
 
+@pytest.mark.slow
 def test_the_command_repairs_what_validate_finds(tmp_path, capfd):
     write_inputs(tmp_path)
     out = tmp_path / "out"

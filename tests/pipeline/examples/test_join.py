@@ -66,6 +66,7 @@ def outcomes_of(pipeline, articles):
     } | JoinExamples(ExampleSettings(min_document_words=0))
 
 
+@pytest.mark.slow
 def test_every_reference_ends_in_an_example_or_is_dropped():
     stored = [StoredArticle("dump", row, a) for row, a in enumerate(ARTICLES)]
 
@@ -90,6 +91,7 @@ def test_every_reference_ends_in_an_example_or_is_dropped():
         )
 
 
+@pytest.mark.slow
 def test_of_several_articles_with_one_id_the_first_counts():
     stored = [StoredArticle("dump", row, a) for row, a in enumerate(ARTICLES)]
     stored += [StoredArticle("dump", 9, ARTICLES[0]._replace(title="Later", lead=LEAD + " More."))]
@@ -100,6 +102,7 @@ def test_of_several_articles_with_one_id_the_first_counts():
         assert_that(titles, equal_to(["Tavin 0", "Tavin 1", "Earlier"]))
 
 
+@pytest.mark.slow
 def test_a_wanted_url_of_no_article_is_an_error():
     with (
         pytest.raises(Exception, match="wants pages, but is not among the articles"),
@@ -108,6 +111,7 @@ def test_a_wanted_url_of_no_article_is_an_error():
         outcomes_of(pipeline, [StoredArticle("dump", 0, ARTICLES[0])])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("urls", "articles", "divisions"), [(0, 0, 1), (1, 1, 1), (7, 3, 2)])
 def test_shards_are_joined_to_shards(tmp_path, urls, articles, divisions):
     """Counts add up, and dropped rows are sorted by article. Without ranges by Beam's groupings."""

@@ -68,6 +68,7 @@ def test_shards_by_split(flow, article_count, asked, split, by_split):
     )
 
 
+@pytest.mark.slow
 def test_a_job_without_examples_says_why(flow):
     settings = SETTINGS.changed(ExampleSettings(max_documents=1, shards=1))
     nothing = replace(flow.results["scan"], files=[], fingerprint="none")

@@ -61,6 +61,7 @@ def test_a_public_address_is_connected_to_by_number(network, server):
     assert [(r.path, r.host) for r in server.requests] == [("/page?q=1", "good.example")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "host",
     [

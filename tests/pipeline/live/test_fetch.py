@@ -115,6 +115,7 @@ def test_a_rerun_asks_for_nothing_but_what_is_new_or_to_be_retried(tmp_path, ser
     }
 
 
+@pytest.mark.slow
 def test_missing_pages_of_a_build_are_fetched_and_scanned(tmp_path, server):
     """articles -> scan -> live -> scan: what the crawl has not, the web has."""
     cited = [f"{server.url}/good", f"{server.url}/moved", f"{server.url}/gone", "http://a.example/"]
@@ -171,6 +172,7 @@ def test_limits_leave_the_rest_for_the_next_run(tmp_path, server):
     assert {Counter(server.paths)[f"/{i}"] for i in range(8)} == {1}
 
 
+@pytest.mark.slow
 def test_a_killed_run_loses_nothing_and_asks_for_nothing_twice(tmp_path):
     """Killed while one page hangs: what was had stands, and only the rest is asked for."""
     slow = page(LEAD)._replace(wait_seconds=30)

@@ -12,6 +12,7 @@ from wikisum.pipeline.records import DOCUMENT, WANTED, WantedUrl
 KEYS = st.lists(st.integers(0, 20) | st.integers(2**64 - 3, 2**64 - 1), max_size=12)
 
 
+@pytest.mark.slow
 @given(KEYS, KEYS)
 def test_keys_are_among_others_as_in_a_set(keys, have):
     found = is_among(np.array(keys, np.uint64), np.unique(np.array(have, np.uint64)))

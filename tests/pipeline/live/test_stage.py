@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import pytest
+
 from wikisum.pipeline.engine.workspace import ShardFile
 from wikisum.pipeline.live.stage import FILTER, LIVE, LIVE_SCAN, documents_key, filter_missing
 
@@ -16,6 +18,7 @@ def test_the_key_of_documents_is_that_of_their_bytes_in_any_order(flow):
     assert documents_key([one]) != key != documents_key([])
 
 
+@pytest.mark.slow
 def test_the_filter_of_missing_pages_is_made_again_for_other_documents(flow):
     wanted, scan = flow.results["wanted"], flow.results["scan"]
     none = filter_missing(flow.job, wanted, [scan])

@@ -1,4 +1,5 @@
 import apache_beam as beam
+import pytest
 from apache_beam.testing import test_pipeline
 from apache_beam.testing.util import assert_that, equal_to
 
@@ -13,6 +14,7 @@ SETTINGS = LocateSettings(("NEW", "OLD"))
 URLS = [f"http://{i}.example/" for i in range(30)]
 
 
+@pytest.mark.slow
 def test_every_url_gets_its_captures_or_a_dropped_row():
     results = [
         *(found(1, filename="old")._replace(url=url) for url in URLS[:20]),

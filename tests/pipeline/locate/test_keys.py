@@ -81,6 +81,7 @@ def test_wanted_urls_are_sorted_by_key_and_each_is_there_once(tmp_path):
     assert result.counts == {"keys_out": 2}
 
 
+@pytest.mark.slow
 def test_more_shards_than_a_process_may_open_are_merged(tmp_path):
     """English Wikipedia has 1,684 shards, and the usual limit is 1,024 files."""
     paths = []

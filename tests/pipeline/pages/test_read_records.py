@@ -1,6 +1,7 @@
 import io
 import random
 
+import pytest
 from apache_beam.io.filesystemio import Downloader, DownloaderStream
 
 from tests.builders import gzipped, stage_writer, warc_record
@@ -34,6 +35,7 @@ class Store(Downloader):
         return io.BufferedReader(DownloaderStream(self, read_buffer_size=AHEAD), AHEAD)
 
 
+@pytest.mark.slow
 def test_shares_of_an_object_in_a_store_ask_for_little_beside(tmp_path, monkeypatch):
     rng = random.Random(1)
     pages = [warc_record(f"http://{n}.example/", rng.randbytes(50_000)) for n in range(160)]

@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from tests.builders import document, stage_writer
 from tests.flows import run_local
 from wikisum.pipeline.engine.shards import open_shard, read_rows
@@ -37,6 +39,7 @@ def count(tmp_path, part_count: int) -> tuple[str, ...]:
     return tuple(f"{out}/{file.path}" for file in sorted(found))
 
 
+@pytest.mark.slow
 def test_what_wanted_pages_share_is_counted_in_any_number_of_parts(tmp_path):
     for part_count in (1, 3):
         paths = count(tmp_path, part_count)

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def test_a_story_that_several_sites_share_is_kept_unless_very_many_do():
     assert recurring_lines(pages, 3) == [RecurringLine(7, 9, 9)]
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(

@@ -123,6 +123,7 @@ def test_control_characters_of_pages_are_left_out(report):
     assert "bell, null, next line, tab\t kept" in html_page(report)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_is_wider_than_a_phone_or_a_desktop(report, browse, tmp_path, width):
     """Each table that is wider than the window scrolls inside the page, and the bars are drawn."""

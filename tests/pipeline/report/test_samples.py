@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(ROWS, st.randoms())
 def test_samples_are_the_same_in_any_order_and_out_of_parts(rows, source):
     found = samples(rows, 3)
@@ -31,6 +33,7 @@ def test_samples_are_the_same_in_any_order_and_out_of_parts(rows, source):
     assert samples([*samples(rows[:cut], 3), *samples(rows[cut:], 3)], 3) == found
 
 
+@pytest.mark.slow
 @given(ROWS)
 def test_every_reason_has_its_rows_up_to_the_size(rows):
     def group(row):

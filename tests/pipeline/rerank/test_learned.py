@@ -1,4 +1,5 @@
 import apache_beam as beam
+import pytest
 from apache_beam.testing import test_pipeline
 from apache_beam.testing.util import assert_that, equal_to
 
@@ -16,6 +17,7 @@ class LengthScorer:
         return [[float(sum(ids)) for ids in texts] for _, texts in chunk]
 
 
+@pytest.mark.slow
 def test_chunks_keep_their_keys(monkeypatch):
     monkeypatch.setattr(ScoreChunks, "load_model", lambda self: LengthScorer())
     chunks = [((0, 1), [("A", ["one", "three"]), ("B", [])]), ((1, 0), [("C", ["fifteen"])])]
@@ -24,6 +26,7 @@ def test_chunks_keep_their_keys(monkeypatch):
         assert_that(scores, equal_to([((0, 1), [[3.0, 5.0], []]), ((1, 0), [[7.0]])]))
 
 
+@pytest.mark.slow
 def test_ids_are_scored_as_ids(monkeypatch):
     monkeypatch.setattr(ScoreChunks, "load_model", lambda self: LengthScorer())
     with test_pipeline.TestPipeline() as pipeline:

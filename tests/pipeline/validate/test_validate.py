@@ -36,6 +36,7 @@ def rewrite(out: Path, path: Path, change) -> None:
     (out / "manifest.json").write_text(json.dumps(manifest))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "fault"),
     [

@@ -45,6 +45,7 @@ def test_original_files_do_not_say_which_pages_are_cited(flow, corpus):
         want_pages(flow.job, settings, [], original)
 
 
+@pytest.mark.slow
 def test_one_shard_holds_the_pages_of_4096_articles(flow):
     articles = flow.results["articles"]
     for count, shards in ((4_095, 1), (8_192, 2)):

@@ -2,6 +2,7 @@ import json
 
 import apache_beam as beam
 import numpy as np
+import pytest
 from apache_beam.testing import test_pipeline
 from apache_beam.testing.util import assert_that, equal_to
 
@@ -41,6 +42,7 @@ def joined(pipeline, **settings):
     } | WantUrls(**settings)
 
 
+@pytest.mark.slow
 def test_articles_and_search_results_are_joined_by_title():
     with test_pipeline.TestPipeline() as pipeline:
         found = joined(pipeline)
@@ -71,6 +73,7 @@ def test_articles_and_search_results_are_joined_by_title():
         )
 
 
+@pytest.mark.slow
 def test_a_slice_of_articles_ignores_results_of_other_titles():
     with test_pipeline.TestPipeline() as pipeline:
         found = joined(pipeline, is_slice=True, corpus="search", source="original")
@@ -90,6 +93,7 @@ def test_bad_lines_are_dropped_rows(tmp_path):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_keys_of_all_shards_are_sorted_from_one_to_the_next(tmp_path):
     urls = [f"http://{i}.example/" for i in range(300)]
     out = str(tmp_path)

@@ -20,6 +20,7 @@ def lists_of(found):
     return [found.ids[s : s + n].tolist() for s, n in zip(found.starts, found.lengths, strict=True)]
 
 
+@pytest.mark.slow
 @given(LISTS, LISTS, st.integers(0, 4))
 def test_lists_are_kept_joined_and_cut(one, other, most):
     column = pa.chunked_array([pa.array([[1], *one], pa.list_(pa.uint16()))]).combine_chunks()
@@ -38,6 +39,7 @@ def test_padded_rows_hold_their_ids_and_then_zeros(lists, data):
     assert ids.tolist() == [lists[i] + [0] * (width - len(lists[i])) for i in rows]
 
 
+@pytest.mark.slow
 @given(LISTS.filter(any), st.data())
 def test_gathered_rows_leave_no_gaps(lists, data):
     rows = data.draw(st.lists(st.integers(0, len(lists) - 1)))

@@ -124,6 +124,7 @@ def test_dropout_acts_in_training_only():
     assert not torch.equal(once, again)
 
 
+@pytest.mark.slow
 def test_a_batch_can_be_learned_by_heart():
     torch.manual_seed(1)
     ranker = Ranker(RankerSettings(**{**vars(SMALL), "dropout": 0.0, "feature_size": 16}))

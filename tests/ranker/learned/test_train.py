@@ -185,6 +185,7 @@ def test_the_best_model_scores_as_it_did_in_training(data, whole_run):
     assert scorer.score_articles([]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("flags", "code", "message"),
     [

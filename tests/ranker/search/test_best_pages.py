@@ -2,6 +2,7 @@ from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,6 +71,7 @@ def test_they_are_those_that_one_by_one_would_be_kept(hits):
     assert best(hits) == greedy_best(hits)
 
 
+@pytest.mark.slow
 @given(HITS, st.integers(0, 60))
 def test_the_best_of_parts_are_the_best_of_all(hits, cut):
     parts = best(hits[:cut]) + best(hits[cut:])

@@ -31,6 +31,7 @@ def assert_same(one, other):
     assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
+@pytest.mark.slow
 def test_lengths_are_read_once(reader, tmp_path, monkeypatch):
     cache = tmp_path / "lengths.npz"
     made = reader()

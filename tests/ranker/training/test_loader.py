@@ -36,6 +36,7 @@ class Broken:
         return self.reader.batch(numbers)
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_told_in_its_own_words(reader):
     with closing(Loader(Broken(reader), 1, CPU).load(np.array([i]) for i in range(4))) as batches:
         assert [next(batches).example_B.tolist() for _ in range(2)] == [[0], [1]]
@@ -47,6 +48,7 @@ def children():
     return {p for p in psutil.Process().children() if "resource_tracker" not in str(p.cmdline())}
 
 
+@pytest.mark.slow
 def test_signals_do_not_reach_the_workers_and_closing_ends_them(reader):
     before = children()  # other tests of this process may have left some
     with closing(Loader(reader, 1, CPU).load(np.array([i]) for i in range(40))) as batches:

@@ -14,6 +14,7 @@ def rating(judge, screen, field):
     return 1 + screen.systems[0] + (screen.example * judge) % 2
 
 
+@pytest.mark.slow
 def test_ratings_by_scipy(make_study, answer):
     study = make_study(judges=3, judges_per_item=3)
     answer(study, rating)

@@ -33,6 +33,7 @@ def form_of(page):
     return values | {i.get("name"): "an answer" for i in tree.xpath("//input[@type='text']")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ALL)
 def test_all_screens_are_answered_without_a_script(make_study, protocol):
     study = make_study(protocol, judges=6, questions=ASKED if protocol == "questions" else None)
@@ -52,6 +53,7 @@ def test_all_screens_are_answered_without_a_script(make_study, protocol):
     assert "Thank you. All screens are answered." in client.get(home).text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ALL)
 def test_no_page_names_a_system(make_study, protocol):
     study = make_study(protocol, judges=6, questions=ASKED if protocol == "questions" else None)
@@ -69,6 +71,7 @@ def test_no_page_names_a_system(make_study, protocol):
     assert "Text 0 of example" in served
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "HEAD"])
 @pytest.mark.parametrize(
     "path",

@@ -176,6 +176,7 @@ def check_report(study, open_page):
     assert SYSTEMS[0] in page.locator("figure").first.inner_text()
 
 
+@pytest.mark.slow
 def test_questions_are_answered_and_marked_with_the_keyboard(
     prepared, port, open_page, tmp_path, capsys
 ):
@@ -209,6 +210,7 @@ def test_questions_are_answered_and_marked_with_the_keyboard(
     assert found == {("e1", "q1", "1.0"), ("e1", "q2", "0.5")}
 
 
+@pytest.mark.slow
 def test_the_best_is_not_the_worst(prepared, port, open_page):
     study, links = prepared("best-worst", "--examples", "1", "--judges", "1", systems=3)
     with served(study, port):

@@ -51,6 +51,7 @@ def test_flags_reach_the_study(folder):
     assert (study["protocol"]["shows_lead"], study["protocol"]["shows_sources"]) == (True, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
