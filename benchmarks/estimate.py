@@ -3,9 +3,10 @@
     python -m benchmarks.estimate --articles DUMP --warcs FILE ... [other flags of wikisum build]
 
 Builds with one worker into a temporary folder, in a process of its own. CPU time is that of the
-process and its children; shuffled bytes are those of the files through which joins go; disk is the
-largest size of `.work/` so far; memory is the peak of the process in the stage; output is what the
-manifest counts.
+process and its children, times the speed of the core, which is measured after each stage: other
+work on the same core makes it slower by up to two times. Shuffled bytes are those of the files
+through which joins go; disk is the largest size of `.work/` so far; memory is the peak of the
+process in the stage; output is what the manifest counts.
 """
 
 import contextlib
@@ -26,10 +27,12 @@ import psutil
 
 from wikisum.pipeline.cli import main as wikisum
 from wikisum.pipeline.engine import run
+from wikisum.pipeline.estimate.speed import core_speed
 from wikisum.pipeline.joins.spill import SpillWriter
 
 STAGES = {
     "templates": "articles", "template-store": "articles", "recurring": "examples",
+    "filter": "scan",
 }  # fmt: skip
 FOLDERS = {
     "articles": "articles", "wanted": "wanted", "documents": "scan", "examples": "tokenize",
@@ -67,6 +70,7 @@ class Watch:
         self.disk: dict[str, int] = {}
         self._work = work
         self._spilled = self._disk = 0
+        self._speed = core_speed()
         self._start = cpu_seconds()
         threading.Thread(target=self._sample, daemon=True).start()
 
@@ -78,7 +82,8 @@ class Watch:
     def end(self, stage: str) -> None:
         """Count what was taken since the last call as the stage's."""
         now, name = cpu_seconds(), STAGES.get(stage, stage)
-        self.seconds[name] += now - self._start
+        before, self._speed = self._speed, core_speed()
+        self.seconds[name] += (now - self._start) * (before + self._speed) / 2
         self.shuffled[name] += self._spilled
         peak = next(x for x in Path("/proc/self/status").read_text().split("\n") if "VmHWM" in x)
         self.memory[name] = max(self.memory.get(name, 0), int(peak.split()[1]) * 1024)
@@ -133,7 +138,7 @@ def main() -> None:
         told = io.StringIO()
         start = cpu_seconds()
         with contextlib.redirect_stdout(told):
-            code = wikisum([*flags, "--estimate", "--json"])
+            code = wikisum([*flags, "--estimate", "--json", "--assume", "speed=1"])
         own_seconds = cpu_seconds() - start
         if code:
             raise SystemExit(code)

@@ -37,14 +37,15 @@ def misfits(found: Estimate, machine: Machine) -> Iterator[str]:
     memory = stage_memory(largest, machine.workers)
     if memory > machine.memory_bytes:
         advice = "--vocab-characters" if largest.is_single else "--workers or --memory"
-        yield _line("memory", memory, machine.memory_bytes, f"in {largest.stage}: lower {advice}")
+        name = f"memory for {largest.stage}"
+        yield _line(name, memory, machine.memory_bytes, f"lower {advice}")
     disk = found.disk_bytes
     if disk > machine.disk_bytes:
-        yield _line("disk", disk, machine.disk_bytes, "free: choose another --out, or --limit")
+        yield _line("disk", disk, machine.disk_bytes, "choose another --out, or set --limit")
 
 
 def _line(name: str, needed: float, there: float, advice: str) -> str:
     return (
         f"does not fit this machine: the build needs {needed / 1e9:.1f} GB of {name}, "
-        f"and there are {there / 1e9:.1f} GB {advice}"
+        f"and {there / 1e9:.1f} GB are there: {advice}"
     )

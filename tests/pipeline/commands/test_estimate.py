@@ -106,3 +106,14 @@ def test_a_dump_without_articles_is_told(capsys, tmp_path):
 def test_its_flags_go_with_it(capsys, tmp_path):
     assert main([*SAMPLE[:-1], "--json", "--out", str(tmp_path / "out")]) == 2
     assert "go with --estimate" in capsys.readouterr().err
+
+
+def test_a_machine_that_is_too_small_is_named(capsys, tmp_path):
+    words = [*SAMPLE, "--out", str(tmp_path / "out"), "--assume", "process_bytes=1e15"]
+    assert main([*words, "--workers", "1"]) == 2
+    told = capsys.readouterr()
+    assert told.out.startswith("articles  17")
+    (line,) = (line for line in told.err.splitlines() if "does not fit" in line)
+    assert "does not fit this machine: the build needs 1000000." in line
+    assert line.endswith("lower --workers or --memory")
+    assert main([*words, "--", "--runner=DataflowRunner"]) == 0

@@ -24,8 +24,8 @@ def test_every_worker_has_its_own_memory_but_one_trains_the_vocabulary():
     assert stage_memory(vocab, 8) == vocab.process_bytes
     (line,) = misfits(estimated, LARGE._replace(workers=200))
     assert line == (
-        "does not fit this machine: the build needs 130.0 GB of memory, and there are 64.0 GB in "
-        "graphs: lower --workers or --memory"
+        "does not fit this machine: the build needs 130.0 GB of memory for graphs, "
+        "and 64.0 GB are there: lower --workers or --memory"
     )
 
 
@@ -35,7 +35,7 @@ def test_a_large_vocabulary_is_named():
     vocab = cost(estimated, "vocab")
     assert vocab.process_bytes == pytest.approx(0.3e9 + 100e6 * 23)
     (line,) = misfits(estimated, LARGE._replace(workers=1, memory_bytes=1e9))
-    assert "needs 2.6 GB of memory" in line
+    assert "needs 2.6 GB of memory for vocab" in line
     assert line.endswith("lower --vocab-characters")
 
 
