@@ -15,7 +15,7 @@ class Rates:
     """What a core does per second, and how many bytes of output a unit makes."""
 
     dump_bytes: float = 2.7e6  # of compressed dump, cut into pages
-    markup_chars: float = 1.4e6  # of articles' markup, parsed
+    markup_chars: float = 1.2e6  # of articles' markup, parsed
     original_bytes: float = 15e6  # of TFRecords and JSON
     wanted_pages: float = 40e3  # of articles, sorted by URL
     index_urls: float = 5e3  # looked up in a crawl's index
@@ -29,7 +29,7 @@ class Rates:
     compared_chars: float = 4e6  # of paragraphs, held against their article and ranked
     shuffled_bytes: float = 15e6
     similar_chars: float = 550e3  # of linked paragraphs, for the similarity graph
-    spacy_chars: float = 75e3  # of paragraphs in which entities are recognized
+    spacy_chars: float = 90e3  # of paragraphs in which entities are recognized
     fast_chars: float = 500e3
     trained_chars: float = 1e6  # for a vocabulary
     encoded_chars: float = 4.5e6
@@ -47,7 +47,7 @@ class Rates:
     example_document_bytes: float = 90  # of what an example tells of a document
     wanted_shuffle_bytes: float = 210  # of a wanted page on its way into `wanted/`
     joined_shuffle_bytes: float = 450  # and on its way to its fate
-    spilled_share: float = 0.75  # bytes of a temporary file per byte that is shuffled
+    spilled_share: float = 0.5  # bytes of a temporary file per byte that is shuffled
     process_bytes: float = 0.3e9  # memory of a worker process
     spacy_bytes: float = 0.35e9  # memory of spaCy and its model
     vocab_char_bytes: float = 23  # memory per character, in training

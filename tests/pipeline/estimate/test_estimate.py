@@ -38,7 +38,7 @@ def test_stages_by_hand():
     ]  # fmt: skip
     articles = cost(estimated, "articles")
     assert articles.read_bytes == 10_000
-    assert articles.cpu_seconds == pytest.approx(2.25 + 10_000 / 2.7e6 + 280_000 / 1.4e6)
+    assert articles.cpu_seconds == pytest.approx(2.25 + 10_000 / 2.7e6 + 280_000 / 1.2e6)
     assert articles.output_bytes == pytest.approx(0.9 * 400_000)
     scan = cost(estimated, "scan")
     assert scan.read_bytes == 50_000
