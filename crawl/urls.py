@@ -295,3 +295,11 @@ def is_wikipedia(url: str) -> bool:
     if any(".".join(names[i:]) in _OWN_HOSTS for i in range(len(names) - 1)):
         return True
     return parts.path.startswith(_MIRROR_FOLDERS.get(parts.host, "\0"))
+
+
+def is_same_page(one: str, other: str) -> bool:
+    """Whether two URLs are equal or have the same canonical form."""
+    try:
+        return one == other or canonical_url(one) == canonical_url(other)
+    except BadUrl:
+        return False

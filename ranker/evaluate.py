@@ -87,11 +87,6 @@ def score_sentence_methods(article: RankedArticle) -> Iterator[MethodScores]:
         yield MethodScores(name, seconds, None, summary_scores(cut, article.lead), None)
 
 
-def _chunks(articles: Iterator[RankedArticle]) -> Iterator[list[RankedArticle]]:
-    while chunk := list(islice(articles, _CHUNK_ARTICLES)):
-        yield chunk
-
-
 def score_chunk(
     stored: Sequence[RankedArticle], methods: Sequence[str], scorer: "Scorer | None"
 ) -> Iterator[MethodScores]:
@@ -131,26 +126,24 @@ def evaluate_ranking(
     for method in methods:
         if method not in METHODS:
             raise ValueError(f"no ranking method {method!r}: one of {', '.join(METHODS)}")
-    if limit is not None and limit < 1:
-        raise ValueError(f"--limit must be at least 1, not {limit}")
     groups = row_groups(split_shards(data, split))
-    scorer = _scorer(run, device) if run is not None else None
+    scorer = None
+    if run is not None:
+        from wikisum.ranker.learned.score import Scorer  # loads torch
+
+        scorer = Scorer.load(run, device)
     total = min(sum(group.rows for group in groups), limit or 1 << 62)
     if not total:
         raise ValueError(f"the {split} shards in {data} hold no article")
     scored: dict[str, list[MethodScores]] = {}
     line = ProgressLine("ranking", "articles", total, to)
-    for number, chunk in enumerate(_chunks(islice(read_articles(groups), total))):
-        line.draw(number * _CHUNK_ARTICLES)
+    articles, done = islice(read_articles(groups), total), 0
+    while chunk := list(islice(articles, _CHUNK_ARTICLES)):
+        line.draw(done)
+        done += len(chunk)
         for one in score_chunk(chunk, methods, scorer):
             scored.setdefault(one.method, []).append(one)
     return [_row(method, some) for method, some in scored.items()]
-
-
-def _scorer(run: Path, device: str) -> "Scorer":
-    from wikisum.ranker.learned.score import Scorer
-
-    return Scorer.load(run, device)
 
 
 def _row(method: str, scored: Sequence[MethodScores]) -> dict[str, Any]:

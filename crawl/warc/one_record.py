@@ -2,8 +2,7 @@
 
 import io
 
-from wikisum.crawl.errors import BadUrl
-from wikisum.crawl.urls import canonical_url
+from wikisum.crawl.urls import is_same_page
 from wikisum.crawl.warc.warc import PageRecord, Rejection, read_captures
 
 
@@ -37,13 +36,6 @@ def read_record(
     if item.offset != 0 or item.length != len(data):
         detail = f"a record has bytes {item.offset} to {item.offset + item.length} of {len(data)}"
         return Rejection(url, "wrong_length", offset, detail)
-    if not _same(item.url, url):
+    if not is_same_page(item.url, url):
         return Rejection(url, "wrong_record", offset, f"it is the record of {item.url}")
     return item._replace(offset=offset)
-
-
-def _same(one: str, other: str) -> bool:
-    try:
-        return one == other or canonical_url(one) == canonical_url(other)
-    except BadUrl:
-        return False

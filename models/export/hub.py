@@ -7,6 +7,7 @@ from pathlib import Path
 from wikisum.models.export.source import Source
 from wikisum.pipeline.records import EXAMPLE
 from wikisum.ranker.data.shards import open_shard, split_shards
+from wikisum.ranker.runs.tables import markdown_table
 
 CARD = "README.md"
 COLUMNS = {
@@ -84,9 +85,10 @@ def hub_card(card: str, rows: dict[str, int], size: dict[str, int]) -> str:
     default = "".join(
         f"      - split: {split}\n        path: data/{split}-*.parquet\n" for split in rows
     )
-    sizes = "\n".join(f"| {split} | {rows[split]:,} | {size[split]:,} |" for split in rows)
+    sizes = [["split", "examples", "bytes"], *([s, f"{rows[s]:,}", f"{size[s]:,}"] for s in rows)]
     kinds = {field.name: re.sub("<.*", "", str(field.type)) for field in EXAMPLE}
-    columns = "\n".join(f"| `{n}` | {kinds[n]} | {text} |" for n, text in COLUMNS.items())
+    rows_of_columns = ([f"`{n}`", kinds[n], text] for n, text in COLUMNS.items())
+    columns = [["column", "type", "meaning"], *rows_of_columns]
     return f"""---
 {fields}
 tags:
@@ -100,16 +102,10 @@ tags:
 
 ## Sizes
 
-| split | examples | bytes |
-| --- | --- | --- |
-{sizes}
-
+{markdown_table(sizes)}
 ## Columns
 
-| column | type | meaning |
-| --- | --- | --- |
-{columns}
-
+{markdown_table(columns)}
 ## Citation
 
 {CITATION}

@@ -15,9 +15,9 @@ from typing import Any, BinaryIO
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from wikisum.crawl.errors import BadRecord, BadUrl
+from wikisum.crawl.errors import BadRecord
 from wikisum.crawl.http import decode_body
-from wikisum.crawl.urls import canonical_url
+from wikisum.crawl.urls import is_same_page
 from wikisum.pipeline.live.client import Exchange
 from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.records import Outcome
@@ -61,7 +61,8 @@ class Segment:
         last = ""
         for hop in hops:
             last = self._write_exchange(hop)
-        if hops and outcome.reason == "fetched" and not _is_page(hops[-1].target.url, outcome.url):
+        is_fetched = bool(hops) and outcome.reason == "fetched"
+        if is_fetched and not is_same_page(hops[-1].target.url, outcome.url):
             self._write_resource(hops[-1], outcome.url, last)
         plain = json.dumps(outcome._asdict()).encode()
         warc_headers = {"WARC-Concurrent-To": last} if last else {}
@@ -179,13 +180,6 @@ def _members(raw: BinaryIO) -> Iterator[tuple[bytes, int]]:
             offset += len(data) - len(decoder.unused_data)
             data = decoder.unused_data
         yield bytes(member), offset
-
-
-def _is_page(url: str, wanted: str) -> bool:
-    try:
-        return canonical_url(url) == wanted
-    except BadUrl:
-        return False
 
 
 def _name(key: bytes) -> str:

@@ -6,12 +6,11 @@ import re
 import zlib
 from collections.abc import Iterator
 
-from wikisum.crawl.errors import BadAnswer, BadLine
+from wikisum.crawl.errors import BadLine
 from wikisum.crawl.original.wikisum_files import metadata_urls
 from wikisum.crawl.url_filter import UrlFilter
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
-from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.remote.access import Access, is_http
 from wikisum.pipeline.wanted.url_filter import is_wanted
 
@@ -28,14 +27,15 @@ def crawl_files(
     A list has one path per line, relative to `root`, or else to the nearest folder, at or above the
     list, that holds the first of them. Web addresses must be under one of the roots of `access`.
     The size of a remote file is unknown: 0. Raises FileNotFoundError for a file that does not
-    exist, ValueError for a malformed list or an address elsewhere, JobFailed for a list that a
+    exist, ValueError for a malformed list or an address elsewhere, BadAnswer for a list that a
     server does not give.
     """
     found: list[InputFile] = []
     for url in (p for p in patterns if is_http(p)):
         base, name = _under_root(url, access)
         if _LIST.search(name):
-            found += _listed(InputFile(name, url, 0, 0.0), _get(name, access), base)
+            data = access.remote().get(name, MAX_LIST_BYTES) if access else b""
+            found += _listed(InputFile(name, url, 0, 0.0), data, base)
         else:
             found.append(InputFile(name, url, 0, 0.0))
     try:
@@ -59,13 +59,6 @@ def _under_root(url: str, access: Access | None) -> tuple[str, str]:
         f"{url} is not under --crawl-root ({', '.join(roots)}): name its server too, "
         f"--crawl-root {server}"
     )
-
-
-def _get(name: str, access: Access | None) -> bytes:
-    try:
-        return access.remote().get(name, MAX_LIST_BYTES) if access else b""
-    except BadAnswer as error:
-        raise JobFailed(str(error)) from error
 
 
 def _listed(file: InputFile, data: bytes, root: str | None) -> Iterator[InputFile]:

@@ -6,6 +6,7 @@ from wikisum import __version__
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import SPLITS
+from wikisum.ranker.runs.tables import markdown_table
 
 CARD = "README.md"
 _COLUMNS = """## Columns
@@ -46,8 +47,8 @@ configs:
 
 def split_table(rows_by_split: dict[str, int]) -> str:
     """The number of examples of each split, as a table."""
-    rows = [f"| {split} | {number:,} |" for split, number in rows_by_split.items()]
-    return "\n".join(["| split | examples |", "| --- | --- |", *rows])
+    rows = [[split, f"{number:,}"] for split, number in rows_by_split.items()]
+    return markdown_table([["split", "examples"], *rows]).rstrip()
 
 
 def card(language: str, rows_by_split: dict[str, int], counts: dict[str, int]) -> str:

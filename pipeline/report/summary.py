@@ -15,15 +15,10 @@ def summary_lines(manifest: dict[str, Any], out: str) -> list[str]:
         lines.append(f"{_words(name)}: {total:,} {_words(whole)}, {number:,} {_words(kept)}")
         for reason, count in sorted(rest, key=lambda r: (-r[1], r[0])):
             lines.append(f"  {count:>10,}  {_words(reason)}")
-    rows = {
-        split: sum(
-            file["rows"]
-            for path, file in manifest["files"].items()
-            if path.startswith(f"examples/{split}-")
-        )
-        for split in SPLITS
-    }
-    lines.append("examples: " + ", ".join(f"{n:,} {split}" for split, n in rows.items()))
+    rows = [(path, file["rows"]) for path, file in manifest["files"].items()]
+    counts = (sum(n for path, n in rows if path.startswith(f"examples/{s}-")) for s in SPLITS)
+    shown = (f"{n:,} {split}" for n, split in zip(counts, SPLITS, strict=True))
+    lines.append(f"examples: {', '.join(shown)}")
     lines.append(f"time: {clock(sum(manifest['seconds'].values()))}")
     lines.append(f"next: see {out}/README.md, {out}/{PAGE}, wikisum validate {out}")
     return lines

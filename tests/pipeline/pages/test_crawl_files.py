@@ -5,8 +5,8 @@ import os
 import pytest
 
 from tests.fake_crawl import served
+from wikisum.crawl.errors import BadAnswer
 from wikisum.crawl.urls import url_key
-from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.pages.crawl_files import crawl_files, may_hold
 from wikisum.pipeline.remote.access import Access
 from wikisum.pipeline.remote.settings import RemoteSettings
@@ -80,7 +80,7 @@ def test_a_list_on_a_server(crawl):
         found = crawl_files(
             [f"{server.url}crawl-data/CC-1/warc.paths.gz", f"{server.url}x/y.warc.gz"], None, access
         )
-        with pytest.raises(JobFailed, match="returned 404"):
+        with pytest.raises(BadAnswer, match="returned 404"):
             crawl_files([f"{server.url}none.paths.gz"], None, access)
     names = [*sorted(NAMES), "x/y.warc.gz"]
     assert [(f.name, f.path) for f in found] == [(n, server.url + n) for n in names]
