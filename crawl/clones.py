@@ -29,7 +29,7 @@ FULL_PAGE_SHARE = 0.3
 FULL_ARTICLE_SHARE = 0.5
 # A page with so much of the article in runs, and as much as a section has, is scored by its own
 # words: the share that the runs are of them.
-MIN_ARTICLE_SHARE = 0.1
+MIN_ARTICLE_SHARE = 0.05
 
 Shingle = tuple[str, ...]
 
@@ -96,7 +96,7 @@ def clone_score(paragraphs: Sequence[Sequence[str]], article: ArticleShingles) -
 
     The document is given as the terms of each of its paragraphs. The score is the greatest share of
     a section's shingles that the document holds. By the calibrated rule, a score from 0.25 on is
-    lower if the document shares one paragraph only, and a document that holds a tenth of the
+    lower if the document shares one paragraph only, and a document that holds a twentieth of the
     article scores at least the share of its own words that are copied in runs.
     """
     length = SHINGLE_WORDS[article.rule]
