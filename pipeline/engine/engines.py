@@ -93,7 +93,7 @@ class WorkerCheck:
     """
 
     workspace: Workspace
-    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    id: str = field(default_factory=lambda: uuid.uuid4().hex[:16])
 
     @property
     def path(self) -> str:

@@ -71,7 +71,7 @@ def _check_workers(job: Job) -> None:
         f"no worker of the engine started within {seconds:.0f} seconds: see its log, and the "
         "addresses after --",
     )
-    _run_watched(job, check.construct, job_flags(job.beam_flags, "check", check.id[:16]), watch)
+    _run_watched(job, check.construct, job_flags(job.beam_flags, "check", check.id), watch)
     for line in check.differences():
         job.note(line)
 
