@@ -24,11 +24,12 @@ from pathlib import Path
 import psutil
 
 from wikisum.crawl.titles import article_id, split_of
-from wikisum.pipeline.engine.job import GIB, Job
+from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.shards import open_shard
 from wikisum.pipeline.engine.workspace import StageResult, Workspace
 from wikisum.pipeline.examples.settings import ExampleSettings
 from wikisum.pipeline.examples.stage import join_pages
+from wikisum.pipeline.machine import GIB
 from wikisum.pipeline.records import ARTICLE, DOCUMENT, DROPPED, Article, Document, Section
 from wikisum.pipeline.setting import Settings
 from wikisum.pipeline.wanted.stage import want_pages

@@ -55,7 +55,7 @@ FLOORS = {
     ],
     "graphs": [{"edges", "fast_entities"}, {"entities"}, {"adjacency", "discourse", "similarity"}],
     "pipeline": [
-        {"errors", "reasons", "records", "setting"},
+        {"errors", "machine", "reasons", "records", "setting"},
         {"store"},
         {"engine"},
         {"joins", "remote"},

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import metadata
 from importlib.util import find_spec
-from pathlib import Path
 from typing import NamedTuple
 
 from wikisum import __version__
@@ -17,11 +16,10 @@ from wikisum.graphs.entities import MODELS
 from wikisum.pipeline.commands.command import DONE, FAILED, Command
 from wikisum.pipeline.commands.extras import EXTRA_BY_MODULE
 from wikisum.pipeline.commands.flags import add_paths
+from wikisum.pipeline.machine import GIB, existing_folder, memory_bytes
 
-GIB = 1 << 30
 MIN_OPEN_FILES = 1024
 MIN_MEMORY_BYTES = 4 * GIB
-CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 class Finding(NamedTuple):
@@ -89,19 +87,6 @@ def _machine(out: str) -> Iterator[Finding]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     fix = f"ulimit -n {min(hard, 65536)}" if 0 <= soft < MIN_OPEN_FILES else ""
     yield Finding("open files", f"{soft:,}" if soft >= 0 else "no limit", fix)
-
-
-def memory_bytes() -> int:
-    """Return the memory that this process may use: the machine's, or its container's limit."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    limit = CGROUP_LIMIT.read_text().strip() if CGROUP_LIMIT.is_file() else "max"
-    return min(total, int(limit)) if limit.isdecimal() else total
-
-
-def existing_folder(path: str) -> Path:
-    """Return the folder of that name, or the nearest one above it that exists."""
-    folder = Path(path).absolute()
-    return next(p for p in (folder, *folder.parents) if p.is_dir())
 
 
 def _gpu() -> str:

@@ -9,7 +9,7 @@ from wikisum.pipeline.articles.stage import site_of_dump
 from wikisum.pipeline.build import with_language
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
-from wikisum.pipeline.engine.job import GIB, default_memory_bytes
+from wikisum.pipeline.engine.job import default_memory_bytes
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.estimate import estimate as figures
 from wikisum.pipeline.estimate.machine import misfits, this_machine
@@ -19,6 +19,7 @@ from wikisum.pipeline.estimate.sample_pages import sample_pages
 from wikisum.pipeline.estimate.speed import core_speed
 from wikisum.pipeline.estimate.table import as_plain, estimate_lines
 from wikisum.pipeline.live.settings import LiveSettings
+from wikisum.pipeline.machine import GIB
 from wikisum.pipeline.remote.access import Access, rate_of
 from wikisum.pipeline.remote.settings import RemoteSettings
 from wikisum.pipeline.setting import Settings

@@ -13,9 +13,10 @@ from wikisum.pipeline import build as flow
 from wikisum.pipeline.commands.command import INTERRUPTED
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.engines import check_reachable, checked_flags
-from wikisum.pipeline.engine.job import GIB, Job, default_memory_bytes
+from wikisum.pipeline.engine.job import Job, default_memory_bytes
 from wikisum.pipeline.engine.workspace import MANIFEST, StageResult, Workspace
 from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.machine import GIB
 
 
 def check_out(out: str) -> None:

@@ -1,6 +1,5 @@
 """How and where the stages of one command run."""
 
-import os
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -9,14 +8,12 @@ from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.stage import Stage, StageRun
 from wikisum.pipeline.engine.workspace import Workspace
-
-GIB = 1 << 30
+from wikisum.pipeline.machine import GIB, memory_bytes
 
 
 def default_memory_bytes(workers: int) -> int:
     """1 GiB for each worker, but at most half of what this machine has."""
-    of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min(workers * GIB, of_machine // 2)
+    return min(workers * GIB, memory_bytes() // 2)
 
 
 @dataclass(frozen=True)

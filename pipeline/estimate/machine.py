@@ -1,12 +1,11 @@
 """Compare an estimate with the machine that the build would run on."""
 
-import os
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from wikisum.pipeline.estimate.estimate import Estimate, StageCost
+from wikisum.pipeline.machine import existing_folder, memory_bytes
 
 
 class Machine(NamedTuple):
@@ -19,11 +18,7 @@ class Machine(NamedTuple):
 
 def this_machine(workers: int, out: str) -> Machine:
     """Return this machine, with the free disk of the file system that `out` will be on."""
-    folder = Path(out).absolute()
-    while not folder.exists():
-        folder = folder.parent
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return Machine(workers, memory, shutil.disk_usage(folder).free)
+    return Machine(workers, memory_bytes(), shutil.disk_usage(existing_folder(out)).free)
 
 
 def stage_memory(cost: StageCost, workers: int) -> float:

@@ -1,5 +1,4 @@
 import resource
-from pathlib import Path
 
 import pytest
 
@@ -37,21 +36,6 @@ def test_what_a_build_would_lack_is_named_with_its_fix(tmp_path, monkeypatch, ca
     assert "spaCy model" in lines[1]
     assert f"no such file: {missing}  -> correct --articles" in lines[2]
     assert "is not a directory  -> correct --out" in lines[3]
-
-
-def test_a_container_limits_the_memory(tmp_path, monkeypatch):
-    limit = tmp_path / "memory.max"
-    monkeypatch.setattr(doctor, "CGROUP_LIMIT", limit)
-    machine = doctor.memory_bytes()
-    limit.write_text("max\n")
-    assert doctor.memory_bytes() == machine > 0
-    limit.write_text("1048576\n")
-    assert doctor.memory_bytes() == 1 << 20
-
-
-def test_the_disk_of_a_folder_to_come_is_that_of_the_folder_above(tmp_path):
-    assert doctor.existing_folder(str(tmp_path / "a" / "b")) == tmp_path
-    assert doctor.existing_folder(".") == Path.cwd()
 
 
 @pytest.mark.parametrize(("soft", "advised"), [(256, True), (4096, False), (-1, False)])

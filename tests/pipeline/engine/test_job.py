@@ -2,9 +2,10 @@ import io
 from dataclasses import replace
 
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.job import GIB, Job, default_memory_bytes
+from wikisum.pipeline.engine.job import Job, default_memory_bytes
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult, Workspace
+from wikisum.pipeline.machine import GIB
 
 STAGE = Stage("toy", "toys", (Output("toys/toys-"),), {"too_old": "The toy is too old."})
 
@@ -49,5 +50,5 @@ def test_with_a_stage_its_internal_stages_are_forgotten(tmp_path):
 
 
 def test_joins_take_one_gibibyte_per_worker_and_half_of_the_machine_at_most(monkeypatch):
-    monkeypatch.setattr("os.sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2 << 20}.get)
+    monkeypatch.setattr("wikisum.pipeline.engine.job.memory_bytes", lambda: 8 * GIB)
     assert [default_memory_bytes(workers) / GIB for workers in (1, 2, 64)] == [1, 2, 4]

@@ -5,11 +5,12 @@ import pytest
 
 from tests.flows import SumFlow
 from tests.pipeline.joins.test_local import FILES
-from wikisum.pipeline.engine.job import GIB, Job
+from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.stage import Stage, StageRun
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.joins.run import division_count, range_bytes, range_count, run_flow
+from wikisum.pipeline.machine import GIB
 
 STAGE = Stage("sums", "numbers")
 
