@@ -227,7 +227,7 @@ def start_build(out: Path, flags: Sequence[str], engine: Engine) -> subprocess.P
     """Start a build in a process of its own."""
     beam_flags = ["--", *engine.flags] if engine.flags else []
     words = ["-m", "wikisum", "build", *flags, "--workers", str(engine.processes)]
-    words += ["--stall-minutes", "1", "--out", str(out)]
+    words += ["--stall-minutes", "5", "--out", str(out)]
     return subprocess.Popen(
         [sys.executable, *words, *beam_flags], stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True, env=ENVIRONMENT,

@@ -243,7 +243,7 @@ class Workspace:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder for this process; delete what a killed run left half-written in it.
+        """Hold the folder for this process; delete what killed runs and workers left half-written.
 
         Raises JobFailed if another run holds it.
         """
@@ -265,3 +265,4 @@ class Workspace:
                 raise JobFailed(f"another run is writing to {self.out}") from error
             files.delete_temporaries(self.out)
             yield
+            files.delete_temporaries(self.out)  # of workers that were lost in this run

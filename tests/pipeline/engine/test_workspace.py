@@ -145,3 +145,9 @@ def test_an_unreadable_record_means_not_done_and_is_named(tmp_path, capsys, data
     told = capsys.readouterr().err
     assert "scan.json is unreadable" in told
     assert "part-00000.json is unreadable" in told
+
+
+def test_what_a_lost_worker_left_is_deleted_at_the_end_of_the_run(tmp_path):
+    with Workspace(str(tmp_path)).locked():
+        (tmp_path / ".shard.parquet.0.tmp").write_bytes(b"half")
+    assert [path.name for path in tmp_path.iterdir()] == [".work"]
