@@ -99,6 +99,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return 0 (done), 1 (the data is wrong or a job failed) or 2 (a wrong call)."""
     # Read when torch is loaded: its waiting threads would otherwise spin and starve processes.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # of Beam, about a missing cloud client, as soon as it is imported
+    logging.getLogger().addFilter(lambda record: "apitools not found" not in record.getMessage())
     words = list(sys.argv[1:] if argv is None else argv)
     cut = words.index("--") if "--" in words else len(words)
     try:
@@ -106,8 +108,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as leave:
         return int(leave.code or 0)
     beam_flags = words[cut + 1 :]
-    # of Beam, about a missing cloud client
-    logging.getLogger().addFilter(lambda record: "apitools not found" not in record.getMessage())
     if not beam_flags:  # a local run has a log of its own
         logging.getLogger().setLevel(logging.ERROR)
     return _guarded(args, beam_flags)

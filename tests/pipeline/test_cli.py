@@ -1,4 +1,6 @@
 import argparse
+import subprocess
+import sys
 
 import pytest
 
@@ -102,3 +104,13 @@ def test_missing_inputs_are_named_in_words_and_nothing_is_created(words, message
     assert message in error
     assert "Errno" not in error
     assert not out.exists()
+
+
+@pytest.mark.slow
+def test_a_new_process_writes_one_line_of_error(tmp_path):
+    """Not what the packages that it loads have to say."""
+    words = [sys.executable, "-m", "wikisum", "validate", str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode in (1, 2)
+    assert done.stderr.count("\n") == 1
+    assert "no manifest.json" in done.stderr
