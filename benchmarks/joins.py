@@ -195,7 +195,7 @@ def plot(rows: list[dict[str, object]], path: str) -> None:
     """Draw the peaks over the number of articles, a panel for each stage."""
     from matplotlib import pyplot
 
-    figure, panels = pyplot.subplots(1, len(STAGES), figsize=(9, 3.4), sharey=True)
+    figure, panels = pyplot.subplots(1, len(STAGES), figsize=(9, 3.4))
     for panel, stage in zip(panels, STAGES, strict=True):
         points: dict[str, dict[object, object]] = {}
         for row in (row for row in rows if row["stage"] == stage):
@@ -204,9 +204,8 @@ def plot(rows: list[dict[str, object]], path: str) -> None:
         for line, peaks in points.items():
             style = "o-" if line.startswith("ranges") else "s--"
             panel.plot(list(peaks), list(peaks.values()), style, label=line)
-        panel.set(title=stage, xlabel="articles", xscale="log", yscale="log")
-    panels[0].set_ylabel("peak memory, MB")
-    panels[0].legend(fontsize=8)
+        panel.set(title=stage, xlabel="articles", ylabel="peak memory, MB", ylim=(0, None))
+        panel.legend(fontsize=8)
     figure.tight_layout()
     figure.savefig(path, dpi=110)
 
