@@ -324,9 +324,9 @@ def main() -> None:
             {
                 "benchmark": "clones",
                 "rows": rows,
-                "paragraphs_a_second": round(sum(map(len, sample)) / seconds),
+                "paragraphs_per_second": round(sum(map(len, sample)) / seconds),
                 "machine": f"{platform.machine()}, Python {platform.python_version()}",
-                "command": " ".join(["python", *sys.argv]),
+                "command": " ".join(["python -m benchmarks.clones", *sys.argv[1:]]),
             }
         )
     )

@@ -104,7 +104,7 @@ def main() -> None:
                 "rows": rows,
                 "machine": f"{os.cpu_count()} cores, {platform.machine()}, "
                 f"Python {platform.python_version()}",
-                "command": " ".join(["python", *sys.argv]),
+                "command": " ".join(["python -m benchmarks.real_run", *sys.argv[1:]]),
             }
         )
     )
