@@ -114,8 +114,8 @@ def of_hashes(titles: list[str], pages: list[list[str]]) -> dict[str, float]:
     hash_seconds = time.process_time() - start
     found = [len(index.find(page)[0]) for page in hashed]
     told = _matched(pages, sum(found), index.size_bytes / 1e6, mb, seconds, start)
-    told["pages_a_second_hashed"] = round(
-        1 / (1 / told["pages_a_second"] - hash_seconds / len(pages))
+    told["pages_per_second_hashed"] = round(
+        1 / (1 / told["pages_per_second"] - hash_seconds / len(pages))
     )
     return told
 
@@ -168,7 +168,7 @@ def _matched(
     spent = time.process_time() - start
     return {
         "index_mb": round(size), "process_mb": round(mb), "build_seconds": round(seconds, 1),
-        "pages_a_second": round(len(pages) / spent), "matches": found,
+        "pages_per_second": round(len(pages) / spent), "matches": found,
     }  # fmt: skip
 
 
@@ -207,11 +207,11 @@ def _searched(index_path: str, paths: list[str]) -> dict[str, float]:
     start = time.process_time()
     for page in pages:
         counter.add(page)
-    told["counted_pages_a_second"] = round(len(pages) / (time.process_time() - start))
+    told["counted_pages_per_second"] = round(len(pages) / (time.process_time() - start))
     searcher = Searcher(index, counter.statistics(), 0.5)
     start = time.process_time()
     found = [len(searcher.answers(page).queries) for page in pages]
-    told["searched_pages_a_second"] = round(len(pages) / (time.process_time() - start))
+    told["searched_pages_per_second"] = round(len(pages) / (time.process_time() - start))
     told["queries_a_page"] = round(sum(found) / len(pages), 1)
     statistics = counter.statistics()
     totals = np.array([statistics.collection.page_count, *statistics.collection.field_lengths])

@@ -87,9 +87,9 @@ def ask(folder: str, sample: list[int]) -> dict[str, Any]:
     return {
         "held": held,
         "false_positives": false,
-        "lookups_a_second_held": there,
-        "lookups_a_second_absent": absent,
-        "urls_a_second_with_canonical_form": whole,
+        "lookups_per_second_held": there,
+        "lookups_per_second_absent": absent,
+        "urls_per_second_with_canonical_form": whole,
         "mapped_mb": mapped >> 20,
         "own_mb": (after.rss - before.rss - mapped) >> 20,
     }
