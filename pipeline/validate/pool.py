@@ -26,7 +26,9 @@ def map_in_order(
     if workers == 1:
         yield from (do(item, ticker) for item in items)
         return
-    context = multiprocessing.get_context("spawn")  # threads of this process rule out a fork
+    # threads of this process rule out a fork; a server loads the packages once for all pools
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["wikisum.pipeline.validate.validate"])
     with ProcessPoolExecutor(workers, context, _begin, (ticker,)) as pool:
         waiting: deque[Future[R]] = deque()
         for item in items:

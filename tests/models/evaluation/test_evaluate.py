@@ -236,7 +236,7 @@ def test_files_that_do_not_go_together_are_told(files, data, tmp_path, capsys):
     assert main(["evaluate", "summaries", str(files[0]), str(strange)]) == 1
     assert "no example is in all of" in capsys.readouterr().err
     assert main(["evaluate", "summaries", str(strange), "--data", str(data)]) == 1
-    assert "1 of 1 examples of" in capsys.readouterr().err
+    assert "1 of 1 examples to score are not in split test of" in capsys.readouterr().err
     assert main(["evaluate", "summaries"]) == 2
     assert "name a file of summaries" in capsys.readouterr().err
 

@@ -64,7 +64,7 @@ def test_flags_reach_the_study(folder):
         ([*PREPARE, *DUC, "--out", "one.jsonl"], 2, "one.jsonl exists already"),
         ([*PREPARE, "--protocol", "questions", "--out", "s"], 2, "needs --questions FILE"),
         ([*PREPARE, "--protocol", "best-worst", "--out", "s"], 2, "at least 3 systems"),
-        ([*PREPARE, "--rubric", "bad.toml", "--out", "s"], 2, "bad.toml: the rubric: title is 1"),
+        ([*PREPARE, "--rubric", "bad.toml", "--out", "s"], 2, "bad.toml: Expected `str`"),
         ([*PREPARE, "--rubric", "absent.toml", "--out", "s"], 2, "absent.toml"),
         ([*PREPARE, "absent.jsonl", *DUC, "--out", "s"], 2, "absent.jsonl"),
         ([*PREPARE, "bad.jsonl", *DUC, "--out", "s"], 1, "bad.jsonl: line 1: is not JSON"),
