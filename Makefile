@@ -53,7 +53,7 @@ demo: demo-quick
 	@echo 'open out/demo/report/index.html and out/demo-model/scores/index.html in a browser'
 
 test: .venv/ready lint
-	$(BIN)/pytest -n 3 --dist worksteal --durations 40
+	$(BIN)/pytest -n 4 --dist worksteal --durations 40
 
 fast: .venv/ready
 	$(BIN)/pytest -n 2 --dist worksteal -m 'not slow' $(UNITS)
