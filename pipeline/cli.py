@@ -80,6 +80,10 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
 }
 
 
+# of Beam, about a missing cloud client, as soon as it is imported
+logging.getLogger().addFilter(lambda record: "apitools not found" not in record.getMessage())
+
+
 def _parser() -> Parser:
     parser = Parser(prog="wikisum", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"wikisum {__version__}")
@@ -99,8 +103,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; return 0 (done), 1 (the data is wrong or a job failed) or 2 (a wrong call)."""
     # Read when torch is loaded: its waiting threads would otherwise spin and starve processes.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    # of Beam, about a missing cloud client, as soon as it is imported
-    logging.getLogger().addFilter(lambda record: "apitools not found" not in record.getMessage())
     words = list(sys.argv[1:] if argv is None else argv)
     cut = words.index("--") if "--" in words else len(words)
     try:

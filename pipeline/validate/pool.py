@@ -28,7 +28,7 @@ def map_in_order(
         return
     # threads of this process rule out a fork; a server loads the packages once for all pools
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["wikisum.pipeline.validate.validate"])
+    context.set_forkserver_preload(["wikisum.pipeline.cli", "wikisum.pipeline.validate.validate"])
     with ProcessPoolExecutor(workers, context, _begin, (ticker,)) as pool:
         waiting: deque[Future[R]] = deque()
         for item in items:

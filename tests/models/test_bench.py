@@ -57,6 +57,7 @@ def test_without_names_each_model_has_a_row():
     assert len({len(line) for line in lines}) == 1
 
 
+@pytest.mark.slow
 def test_rates_are_those_of_the_largest_batch(monkeypatch):
     """Three examples of 131 tokens in two seconds."""
     monkeypatch.setattr(bench, "_largest_batch", lambda *_: (3, 2.0))

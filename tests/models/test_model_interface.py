@@ -87,6 +87,7 @@ def test_examples_that_are_done_leave_the_state(model, make_batch):
     )
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_the_loss_of_a_batch_is_that_of_its_examples(model, make_batch):
     together = model(make_batch([0, 1, 2, 3]), 0.0)

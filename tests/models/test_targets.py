@@ -44,12 +44,14 @@ def test_an_article_is_cut_but_never_inside_a_heading(most, length):
     assert article_ids([30, 31], sections, encode, most) == whole[:length]
 
 
+@pytest.mark.slow
 @given(ARTICLES)
 def test_what_is_joined_is_split_again(article):
     lead, sections = article
     assert split_article(joined(lead, sections)) == (lead, sections)
 
 
+@pytest.mark.slow
 @given(ARTICLES, st.integers(0, 30))
 def test_an_unfinished_heading_is_dropped(article, kept):
     lead, sections = article

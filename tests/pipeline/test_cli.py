@@ -84,6 +84,7 @@ def test_a_missing_package_is_reported_with_its_extra(monkeypatch, capsys):
     assert "pip install 'wikisum[train]'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -88,6 +88,7 @@ def test_a_crawl_on_s3_and_inputs_on_s3(tmp_path, monkeypatch, capsys):
         assert main(["validate", out]) == 0
 
 
+@pytest.mark.slow
 def test_what_nothing_opens_is_told_at_once(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(files, "find_spec", lambda name: None)
     out = ["--workers", "1", "--out", str(tmp_path / "out")]

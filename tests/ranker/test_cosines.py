@@ -36,6 +36,7 @@ def test_counts():
     assert counts.toarray().tolist() == [[2, 1], [0, 0], [0, 1]]
 
 
+@pytest.mark.slow
 @given(PARAGRAPHS)
 def test_pairs_equal_the_formula(paragraphs):
     rows, columns, weights = similar_pairs(tfidf_vectors(paragraphs), 0.2)

@@ -24,6 +24,7 @@ def test_lengths_after_each_part_are_those_of_the_joined_text(gold, parts):
     assert lcs_lengths(gold, parts) == [lcs_length(gold, words) for words in joined]
 
 
+@pytest.mark.slow
 @given(st.lists(WORDS, min_size=1, max_size=7), WORDS)
 def test_recalls_are_rouge_l_recall_of_the_joined_paragraphs(paragraphs, lead):
     order = list(range(len(paragraphs)))[::-1]

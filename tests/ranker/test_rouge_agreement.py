@@ -31,6 +31,7 @@ def test_equals_rouge_score_on_any_text(candidate, reference, stem):
     assert rouge(candidate, reference, stem) == trusted(candidate, reference, stem)
 
 
+@pytest.mark.slow
 @given(st.lists(TEXTS, max_size=5), TEXTS)
 def test_recalls_equal_rouge_score(paragraphs, reference):
     scores = [trusted(p, reference) for p in paragraphs]
@@ -49,6 +50,7 @@ def test_equals_rouge_score_on_real_text(real_pools, stem):
             assert rouge(one, other, stem) == trusted(one, other, stem)
 
 
+@pytest.mark.slow
 def test_labels_equal_rouge_score_on_real_text(real_pools):
     for pool in real_pools:
         expected = [trusted(p, pool.lead)["rouge2"]["recall"] for p in pool.paragraphs[:4]]

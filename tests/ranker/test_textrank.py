@@ -18,6 +18,7 @@ def test_overlap_matches_hand_calculation():
     assert weights[2].tolist() == [0] * 5  # one term each: the paper divides by log 1 + log 1
 
 
+@pytest.mark.slow
 @given(PARAGRAPHS)
 def test_equals_networkx(paragraphs):
     graph = networkx.Graph()

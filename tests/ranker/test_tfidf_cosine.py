@@ -36,6 +36,7 @@ def test_sum_equals_the_formula(title, paragraphs):
     assert tfidf_scores(title, paragraphs) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @given(TERMS, PARAGRAPHS)
 def test_cosine_equals_scikit_learn(title, paragraphs):
     from sklearn.feature_extraction.text import CountVectorizer

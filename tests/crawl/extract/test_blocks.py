@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,6 +115,7 @@ MARKUP = st.lists(
 ).map("".join)  # fmt: skip
 
 
+@pytest.mark.slow
 @given(MARKUP)
 def test_blocks_lie_inside_their_elements(html):
     page = read_blocks(html.encode())
@@ -126,6 +128,7 @@ def test_blocks_lie_inside_their_elements(html):
             element = page.parents[element]
 
 
+@pytest.mark.slow
 @given(MARKUP)
 def test_no_text_is_lost_or_made(html):
     html = f"<body>{html}"  # where none begins, the other parser may lose a cell without a table

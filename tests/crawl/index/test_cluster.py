@@ -97,6 +97,7 @@ def test_agrees_with_a_plain_search(firsts, wanted, count, is_sparse):
     }
 
 
+@pytest.mark.slow
 @given(WORDS, st.integers(1, 9))
 def test_parts_share_the_lines_out(firsts, count):
     read = Counted(cluster_idx(firsts))

@@ -82,6 +82,7 @@ def test_one_canonical_url_has_one_key(url):
     assert " " not in key
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_total(text):
     with contextlib.suppress(BadUrl):

@@ -33,6 +33,7 @@ def test_a_record_that_another_program_wrote():
     assert is_tfrecord(GOLDEN[:12])
 
 
+@pytest.mark.slow
 @given(st.lists(st.binary(max_size=300), max_size=5))
 def test_records_come_out_as_they_went_in(records):
     found = read(b"".join(map(tfrecord, records)))

@@ -190,6 +190,7 @@ def test_real_files_in_parts(real_data, file):
     assert all(parts[:-1])
 
 
+@pytest.mark.slow
 def test_files_that_others_broke_in_parts(real_data):
     rng = random.Random(8)
     for path in sorted((real_data / "broken-warcs").iterdir()):

@@ -360,6 +360,7 @@ def peak_bytes(raw, **settings) -> tuple[list, int]:
     return items, peak
 
 
+@pytest.mark.slow
 def test_a_record_over_the_limit_is_passed_over_with_flat_memory():
     size = 200 << 20
     head, _, _ = A.rpartition(b"Content-Length")

@@ -73,6 +73,7 @@ def test_every_spelling_of_loopback_is_read(text):
     assert (getattr(address, "ipv4_mapped", None) or address) == LOOPBACK
 
 
+@pytest.mark.slow
 @given(st.ip_addresses(v=4), st.integers(1, 4), st.lists(st.sampled_from("dxo"), min_size=4))
 def test_it_reads_numbers_as_the_system_does(address, count, bases):
     packed = address.packed

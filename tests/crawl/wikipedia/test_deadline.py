@@ -34,6 +34,7 @@ def guard():
         one.close()
 
 
+@pytest.mark.slow
 def test_gives_back_results_and_errors(guard):
     assert guard("sleep_for").call(0) == "slept"
     with pytest.raises(BadArticle, match="none"):

@@ -199,6 +199,7 @@ def test_the_vocabulary_encodes_as_before(make_file, convert, tmp_path, vocab):
     assert not {0, 2, 3, 4, 5, 8} & set(new.encode("a <P> b <Q> <PAD>"))
 
 
+@pytest.mark.slow
 def test_a_converted_run_summarizes_and_starts_another(
     make_file, convert, tmp_path, topics, capsys
 ):

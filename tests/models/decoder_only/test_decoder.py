@@ -181,6 +181,7 @@ class LargestTensor(TorchDispatchMode):
         return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["T-DMCA", "T-DMCA of the code", "Transformer-XL"])
 def test_no_tensor_grows_faster_than_the_sequence(form, make_decoder, make_sequences):
     model, sizes = make_decoder(**FORMS[form]), []

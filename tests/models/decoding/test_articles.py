@@ -94,6 +94,7 @@ def test_the_lead_alone_can_be_asked_for(summarize):
     assert all(row.sections is None and row.gold_sections is None for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "message"),
     [

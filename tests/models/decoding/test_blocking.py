@@ -73,6 +73,7 @@ def test_other_tokens_keep_their_values():
     assert log[0, 0, kept].tolist() == kept
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(6, 9), max_size=12), st.integers(1, 4))
 def test_exactly_the_repeated_ngrams_are_forbidden(written, size):

@@ -57,6 +57,7 @@ def test_drawing_from_the_most_likely_token_alone_is_greedy_search(make_peaked, 
         assert a.score == pytest.approx(b.score, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_draws_depend_on_the_seed_and_the_number_of_the_example(peaked, make_source):
     source = make_source([5, 3, 1], [4], [7, 7])
 

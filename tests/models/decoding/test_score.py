@@ -87,6 +87,7 @@ def test_texts_come_from_json_lines(tmp_path):
         read_texts(path)
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_line_per_text(run, tmp_path, capsys):
     out = tmp_path / "scores.jsonl"
     words = ["score", "--run", str(run), "--checkpoint", "last", "--device", "cpu"]

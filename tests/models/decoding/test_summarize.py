@@ -207,6 +207,7 @@ class TestCommand:
         assert values[2] == pytest.approx((values[0] + values[1]) / 2)
         assert main(["evaluate", "summaries", "--mean", files[0]]) == 2
 
+    @pytest.mark.slow
     def test_more_is_read_than_was_trained_on(self, runs, tmp_path):
         run = ["summarize", "--run", str(runs / "ht"), "--split", "test", "--max-tokens", "3"]
         read = []
@@ -273,6 +274,7 @@ class TestCommand:
         vocab.unlink()  # shards alone are taken as they are
         assert main([*words, *short]) == 0
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("words", "code", "message"),
         [

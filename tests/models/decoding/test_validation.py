@@ -64,6 +64,7 @@ def test_scores_are_means_over_the_first_examples(readers, settings, monkeypatch
     assert 0 < found["validation_rouge2"] < found["validation_rouge1"] < 1
 
 
+@pytest.mark.slow
 def test_patience_watches_rouge(readers, settings, tmp_path):
     """The loss falls at each validation, ROUGE does not."""
     values = iter([0.1, 0.3, 0.2, 0.25, 0.9])

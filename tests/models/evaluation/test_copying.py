@@ -33,6 +33,7 @@ def brute_length(words, start, sources):
     return max(lengths, default=0)
 
 
+@pytest.mark.slow
 @given(WORDS, SOURCES)
 def test_matches_are_the_longest_that_search_finds(words, sources):
     matches = longest_matches(words, sources)
@@ -68,6 +69,7 @@ def test_figures_by_hand():
     assert novel_share(text, matches, 12) is None
 
 
+@pytest.mark.slow
 @given(WORDS, SOURCES, st.integers(1, 5))
 def test_novel_and_copied_shares_are_those_of_sets_of_ngrams(words, sources, size):
     def grams(text):
@@ -82,6 +84,7 @@ def test_novel_and_copied_shares_are_those_of_sets_of_ngrams(words, sources, siz
     assert copied_share(matches, size) == pytest.approx(len(covered) / max(len(words), 1))
 
 
+@pytest.mark.slow
 @given(WORDS, SOURCES)
 def test_fragments_are_those_of_the_published_algorithm(words, sources):
     found, i = [], 0

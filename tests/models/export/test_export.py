@@ -6,6 +6,7 @@ from wikisum.pipeline.commands.exchange import imports
 from wikisum.pipeline.corpora.corpus import CORPORA
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", FORMATS)
 def test_an_export_is_whole_or_absent(data, tmp_path, monkeypatch, to):
     out = tmp_path / "deep" / "out"

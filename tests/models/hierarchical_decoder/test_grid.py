@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,7 @@ def ragged(lists):
 texts = st.lists(st.integers(6, 50), max_size=9)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(texts, st.lists(texts, max_size=5)), min_size=1, max_size=4),
     st.integers(1, 6), st.integers(1, 8), st.integers(1, 20),

@@ -114,6 +114,7 @@ def test_steps_with_a_cache_give_the_same_logits(kind, form, make_model, make_so
     assert kept.tolist() == [0, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", ["paper", "pre-norm"])
 @torch.no_grad()

@@ -37,6 +37,7 @@ def test_the_newest_answer_counts(store):
     assert store.answers() == [Answer(1, 2, "a", "3"), Answer(2, 1, "a", "4")]
 
 
+@pytest.mark.slow
 def test_judges_at_once_lose_nothing(store):
     def work(judge):
         for number in range(25):

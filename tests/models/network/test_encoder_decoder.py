@@ -64,6 +64,7 @@ def target():
     return torch.tensor([[2, 7, 9, 30, 8], [2, 11, 12, 0, 0]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @torch.no_grad()
 def test_agrees_with_the_equations(form, make_model, make_source, target):

@@ -82,6 +82,7 @@ def test_the_example_of_accumulated_maximums():
     assert each == [10, STOP, SHIFT, SHIFT, 20, STOP, 30, STOP, SHIFT, 40, STOP, 50, STOP]
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(6, 12), max_size=40), st.lists(st.integers(6, 12), min_size=1),
        st.integers(2, 9), st.booleans())  # fmt: skip
 def test_shifts_only_are_added_and_never_more_than_windows(lead, source, stride, repeat):

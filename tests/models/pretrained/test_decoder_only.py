@@ -7,6 +7,7 @@ from tests.models.pretrained.tiny_models import DECODERS
 from wikisum.models.pretrained.frame import rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DECODERS)
 def test_a_prompt_is_the_instruction_around_the_source(kind, model_and_batch):
     model, batch = model_and_batch(kind, instruction="Now {source} end:")

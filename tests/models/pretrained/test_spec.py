@@ -62,6 +62,7 @@ def test_summaries_in_a_batch_are_those_of_each_example_alone(kind, model_and_ba
         assert alone.log_probability == pytest.approx(hypothesis.log_probability, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL)
 def test_attention_over_source_tokens_is_a_distribution(kind, model_and_batch):
     model, batch = model_and_batch(kind)

@@ -40,6 +40,7 @@ def step(name, is_checkpointed):
     return loss.item(), [p.grad for p in model.parameters()], sum(kept.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_gradients_are_the_same_and_less_is_kept(name):
     loss, gradients, size = step(name, False)

@@ -256,6 +256,7 @@ def test_processes_share_the_batches_of_an_update(trainer):
         Trainer(made.run, made.settings, made.train, None, CPU._replace(size=2))
 
 
+@pytest.mark.slow
 def test_weights_are_chosen_by_name(trainer, tmp_path):
     trainer().fit(io.StringIO(), Stopping())
     run = tmp_path / "run"
@@ -303,6 +304,7 @@ def test_a_run_does_not_go_on_with_other_examples(topics, run_settings, tmp_path
     assert "trained on other examples" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_does_not_go_on_with_another_vocabulary(topics, run_settings, tmp_path, capsys):
     data, run = tmp_path / "data", tmp_path / "run"
     shutil.copytree(topics, data)

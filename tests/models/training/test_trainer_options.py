@@ -26,6 +26,7 @@ def trainer(topics, run_settings, tmp_path):
     return make
 
 
+@pytest.mark.slow
 def test_adamw_decays_matrices_and_spares_vectors(trainer):
     """Two runs that differ in decay alone: after one step by rate * decay * weight."""
     changes = {"steps": 1, "optimizer": "adamw", "dropout": 0.0, "warmup_steps": 1}
@@ -68,6 +69,7 @@ def test_a_run_starts_from_given_weights(trainer):
         trainer("third", weights=first.model.state_dict(), width=32)
 
 
+@pytest.mark.slow
 def test_the_gradient_norm_is_logged_before_clipping(trainer, tmp_path):
     for run, clip in (("plain", 0.0), ("clipped", 1e-3)):
         trainer(run, steps=1, clip=clip, dropout=0.0).fit(io.StringIO())

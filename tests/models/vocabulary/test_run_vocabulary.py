@@ -113,6 +113,7 @@ def test_static_windows_measure_the_length_of_summaries(train, tmp_path):
     assert model["summary_share"] == target[ninth] / source[ninth]
 
 
+@pytest.mark.slow
 def test_words_outside_the_vocabulary_are_written_into_summaries(train, tmp_path):
     """A model that always copies repeats names of the source that its vocabulary lacks."""
     assert train("run", "--preset", "tiny-pointer", "--words", 40, "--steps", 1) == 0

@@ -73,6 +73,7 @@ def test_lists_of_urls_need_original_files(job, flow):
         read_articles(job, SETTINGS, flow.dump, [], flow.search_results)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "reason"),
     [

@@ -48,6 +48,7 @@ def articles(job, settings: ArticleSettings) -> tuple[list, dict]:
     return found, row
 
 
+@pytest.mark.slow
 def test_templates_behind_an_article_are_expanded_in_it(job, monkeypatch):
     monkeypatch.setattr(read_dump, "PART_BYTES", 1)
     monkeypatch.setattr(read_dump, "_UNINDEXED_SCAN_BYTES", 1)

@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from wikisum.pipeline.articles.titles import missing_titles
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.engine.workspace import Workspace
@@ -7,6 +9,7 @@ from wikisum.pipeline.engine.workspace import Workspace
 SAMPLE = Path("tests/golden/sample.xml.bz2")
 
 
+@pytest.mark.slow
 def test_titles_that_the_dump_lacks_are_reported(tmp_path, capfd):
     listed, out = tmp_path / "titles.txt", tmp_path / "out"
     sample = ["--articles", str(SAMPLE), "--workers", "1", "--out", str(out)]

@@ -108,6 +108,7 @@ def test_its_flags_go_with_it(capsys, tmp_path):
     assert "go with --estimate" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_machine_that_is_too_small_is_named(capsys, tmp_path):
     words = [*SAMPLE, "--out", str(tmp_path / "out"), "--assume", "process_bytes=1e15"]
     assert main([*words, "--workers", "1"]) == 2

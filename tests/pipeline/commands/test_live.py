@@ -26,6 +26,7 @@ def test_listed_urls_are_fetched_into_files_that_are_named(tmp_path, capfd):
     assert "private addresses too" not in told.err
 
 
+@pytest.mark.slow
 def test_without_a_list_the_wanted_pages_are_needed(flow, tmp_path, capfd):
     assert main(["live", *CONTACT, "--out", str(tmp_path / "new")]) == 1
     assert "has no finished wanted" in capfd.readouterr().err

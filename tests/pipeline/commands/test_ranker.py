@@ -5,6 +5,7 @@ import pytest
 from wikisum.pipeline.cli import main
 
 
+@pytest.mark.slow
 def test_a_dataset_is_ranked_by_another_method(flow, tmp_path, capsys):
     words = ["rank", flow.job.workspace.out, "--method", "random", "--max-paragraphs", "1"]
     assert main([*words, "--out", str(tmp_path / "ranked"), "--workers", "1"]) == 0

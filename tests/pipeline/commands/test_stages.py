@@ -18,6 +18,7 @@ def run(capfd, *words: object) -> str:
     return capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_finished_stage_is_not_run_again(flow, out, capfd):
     told = run(capfd, "articles", "--articles", flow.dump[0].path, "--out", out)
     assert "already done" in told
@@ -41,6 +42,7 @@ def test_examples_without_subwords_and_then_with(out, capfd):
     assert main(["validate", out]) == 0
 
 
+@pytest.mark.slow
 def test_the_report_is_written_again(out, capsys):
     Path(out, "report/index.html").unlink()
     assert main(["report", out]) == 0
@@ -60,6 +62,7 @@ def test_faults_are_printed_one_per_line_and_counted(out, capsys):
     assert capsys.readouterr().out.endswith(f"{out}: 2 faults found\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

@@ -64,6 +64,7 @@ def test_dask_is_imported_before_its_flags_are_checked():
     assert (runner, size) == (f"--runner={DASK}", "--dask_partition_size=1")
 
 
+@pytest.mark.slow
 def test_the_size_of_dasks_partitions_can_be_chosen():
     flags = checked_flags([f"--runner={DASK}", "--dask_npartitions=3"])
     assert "--dask_partition_size=1" not in flags

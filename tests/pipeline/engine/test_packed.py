@@ -38,6 +38,7 @@ def test_records_come_back_with_their_nested_classes(record):
         assert all(type(section) is Section for section in back.sections)
 
 
+@pytest.mark.slow
 @given(st.lists(TEXTS, max_size=60), st.none() | TEXTS, st.integers(0, 2**63 - 1))
 def test_any_document_comes_back(paragraphs, language, offset):
     record = document()._replace(paragraphs=paragraphs, language=language, offset=offset)

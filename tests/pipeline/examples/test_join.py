@@ -160,6 +160,7 @@ def many(folder):
     return joined(folder, articles, wanted, documents, failures)
 
 
+@pytest.mark.slow
 def test_the_shards_are_the_same_for_any_number_of_ranges(tmp_path):
     """And the same with Beam's own groupings."""
     written = []
@@ -185,6 +186,7 @@ def test_a_page_goes_once_to_each_range_of_articles():
     assert sorted(use for _, some in placed for use in some.uses) == page.uses
 
 
+@pytest.mark.slow
 def test_older_captures_are_spread_over_the_shards(tmp_path):
     urls = [f"http://{i}.example/" for i in range(40)]
     documents = [document(url, fetched_at=year) for url in urls for year in ("2020", "2021")]

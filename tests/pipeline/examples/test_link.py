@@ -1,3 +1,5 @@
+import pytest
+
 from wikisum.pipeline.examples.link import link
 from wikisum.pipeline.examples.settings import GraphSettings
 from wikisum.pipeline.records import Paragraph
@@ -5,6 +7,7 @@ from wikisum.pipeline.records import Paragraph
 SAME = "The Tavin bridge was built by Josiah Penrose at Osterby."
 
 
+@pytest.mark.slow
 def test_only_the_first_paragraphs_are_linked_where_so_many_are_named():
     paragraphs = [Paragraph(f"{SAME} {word}", 0, i, 0.0, 0.0) for i, word in enumerate("abcde")]
     texts = ["One paragraph of other words.", "Nothing that is shared here."]

@@ -16,6 +16,7 @@ def parts_of(folder):
     return Parts(str(folder), str(folder / "parts"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "letters", "divisions"), [(1, 1, 1), (3, 7, 3), (7, 3, 1)])
 def test_the_result_does_not_depend_on_the_number_of_ranges(tmp_path, words, letters, divisions):
     sums = SumFlow(tmp_path, FILES)
@@ -26,6 +27,7 @@ def test_the_result_does_not_depend_on_the_number_of_ranges(tmp_path, words, let
     assert sum(result.counts["letters_out"] for result in results.values()) == 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["read", "words", "letters", "write"])
 def test_a_run_that_ends_early_repeats_no_finished_task(tmp_path, kind):
     first = SumFlow(tmp_path / "first", FILES)
@@ -45,6 +47,7 @@ def test_a_run_that_ends_early_repeats_no_finished_task(tmp_path, kind):
     assert set(calls.values()) == {1}, "a task ran twice"
 
 
+@pytest.mark.slow
 def test_what_no_step_reads_any_more_is_deleted(tmp_path):
     folder = tmp_path / "ranges"
     sums = SumFlow(tmp_path, FILES, fails_at="letters")

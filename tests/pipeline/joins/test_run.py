@@ -34,6 +34,7 @@ def test_ranges_are_small_on_a_cluster(job):
     assert range_count(cluster, 1 << 30) == 65
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beam_flags", [(), ("--runner=FnApiRunner",)])
 def test_a_flow_is_a_stage_that_leaves_its_parts_only(job, tmp_path, beam_flags):
     sums = SumFlow(tmp_path, FILES)
@@ -45,6 +46,7 @@ def test_a_flow_is_a_stage_that_leaves_its_parts_only(job, tmp_path, beam_flags)
     assert sorted(p.name for p in folder.iterdir()) == [f"part-0000{i}.json" for i in range(4)]
 
 
+@pytest.mark.slow
 def test_ranges_of_another_number_are_deleted(job, tmp_path):
     run = StageRun(stage=STAGE, part_count=4)
     folder = tmp_path / "out" / ".work" / f"sums-{run.fingerprint}" / "ranges"

@@ -143,6 +143,7 @@ def test_missing_pages_of_a_build_are_fetched_and_scanned(tmp_path, server):
     assert len(server.paths) == 5
 
 
+@pytest.mark.slow
 def test_without_the_flag_no_private_address_is_asked(tmp_path, server, capsys):
     hosts = ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "localhost"]
     urls = [f"http://{host}:{server.port}/good" for host in hosts]
@@ -203,6 +204,7 @@ def test_a_killed_run_loses_nothing_and_asks_for_nothing_twice(tmp_path):
         assert len(list(folder.glob("log-*.parquet"))) == 2
 
 
+@pytest.mark.slow
 def test_a_segment_without_its_log_gets_one(tmp_path, server):
     fetch(tmp_path, [f"{server.url}/good", f"{server.url}/gone"])
     log = tmp_path / "out" / "live" / "log-00000.parquet"
@@ -226,6 +228,7 @@ def test_a_full_disk_is_told_in_one_line(tmp_path, server, monkeypatch, capfd):
     assert "no space left on device" in capfd.readouterr().err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_finished_dataset_stays_finished(tmp_path, server):
     fetch(tmp_path, [f"{server.url}/good"])
     manifest = tmp_path / "out" / "manifest.json"
@@ -274,6 +277,7 @@ def test_pages_are_planned_once_each():
     assert [p.url for p in planned if isinstance(p, LivePage)] == ["http://a.example/x"]
 
 
+@pytest.mark.slow
 def test_bad_calls_are_told(tmp_path, capsys):
     out = str(tmp_path / "out")
     assert main(["live", *CONTACT, "--out", out]) == 1

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def test_neighbors_are_one_part_where_there_are_too_many():
     assert plan_scan([], 100) == []
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 500), max_size=30), st.integers(1, 200), st.integers(1, 40))
 def test_every_byte_falls_to_one_part(sizes, max_bytes, max_parts):
     warcs = files_of(*sizes)

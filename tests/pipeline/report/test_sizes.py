@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ def test_a_histogram_by_hand():
     assert histogram(np.empty(0)) == {"step": 1.0, "counts": []}
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 10**6), min_size=1), st.booleans())
 def test_every_value_is_in_one_of_few_bins(numbers, are_shares):
     values = np.array(numbers, dtype=np.float64) / (10**6 if are_shares else 1)

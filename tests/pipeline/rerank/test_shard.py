@@ -45,6 +45,7 @@ def test_of_equals_the_first_in_the_pages_comes_first():
     assert [p.text for p in found.paragraphs] == [TEXTS[i] for i in (3, 2, 0, 1)]
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 3), min_size=4, max_size=4), st.integers(1, 6))
 def test_every_kept_edge_joins_the_same_paragraphs(scores, most):
     plain = example()

@@ -70,6 +70,7 @@ def test_the_best_are_by_score_then_url_then_spelling():
     assert rows_of([table(rows)]) == [rows[4], rows[3], rows[1], rows[2]]
 
 
+@pytest.mark.slow
 def test_files_are_merged_into_the_best_of_each_query(paths, best):
     assert rows_of(merged(paths, SETTINGS)) == best
     assert len(list(merged(paths, SETTINGS))) > 3  # some queries at a time
@@ -79,6 +80,7 @@ def test_files_are_merged_into_the_best_of_each_query(paths, best):
     assert rows_of(merged([], SETTINGS)) == []
 
 
+@pytest.mark.slow
 def test_merging_in_steps_gives_the_same(tmp_path, paths, best):
     merge = MergeCandidates(stage_writer(tmp_path, MERGED), SETTINGS)
     made = [merge(i, paths[i : i + 2]) for i in (0, 2)]

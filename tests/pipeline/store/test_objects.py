@@ -97,6 +97,7 @@ def test_missing_objects_and_empty_ones(store):
     assert files.read_bytes(f"{store.root}/x") == b""
 
 
+@pytest.mark.slow
 def test_a_store_that_refuses_a_part_of_all_requests(store):
     store.refused_share = 0.2
     paths = [f"{store.root}/{number}" for number in range(40)]

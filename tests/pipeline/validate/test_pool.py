@@ -13,6 +13,7 @@ def squared(number: int, ticker: Ticker) -> int:
     return number**2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_results_come_in_the_order_of_the_items(tmp_path, workers):
     ticker = Ticker(str(tmp_path))

@@ -32,6 +32,7 @@ def unequal(left, right, expected) -> list[Unequal]:
         return list(counted.unequal())
 
 
+@pytest.mark.slow
 @given(NAMES, NAMES, st.integers(0, 100))
 def test_it_finds_what_two_counters_find(left, right, expected):
     one, other = Counter(left), Counter(right)

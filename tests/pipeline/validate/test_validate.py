@@ -155,6 +155,7 @@ def test_a_folder_without_a_finished_build(tmp_path):
         list(validate.validate(str(tmp_path)))
 
 
+@pytest.mark.slow
 def test_two_processes_find_the_same_in_the_same_order(out, monkeypatch):
     for path in sorted((out / "examples").glob("*")):
         if pq.read_table(path).num_rows:

@@ -25,6 +25,7 @@ def test_bad_lines_are_reported(flow):
     assert "1 malformed line in the search results (see dropped/)" in flow.messages
 
 
+@pytest.mark.slow
 def test_the_same_call_is_not_run_again_and_another_corpus_is(flow):
     articles = flow.results["articles"]
     again = want_pages(flow.job, SETTINGS, flow.search_results, articles)

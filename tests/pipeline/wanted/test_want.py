@@ -128,6 +128,7 @@ def test_the_keys_of_all_shards_are_sorted_from_one_to_the_next(tmp_path):
     assert list(totals.values()) == [300, 602, 602, 1, 1]
 
 
+@pytest.mark.slow
 def test_the_shards_are_the_same_for_any_number_of_ranges(tmp_path):
     """And the same with Beam's own groupings."""
     written = []

@@ -30,6 +30,7 @@ def test_lists_are_kept_joined_and_cut(one, other, most):
     assert lists_of(cut(both, most)) == [ids[:most] for ids in one + other]
 
 
+@pytest.mark.slow
 @given(LISTS.filter(any), st.data())
 def test_padded_rows_hold_their_ids_and_then_zeros(lists, data):
     rows = data.draw(st.lists(st.integers(0, len(lists) - 1), min_size=1))

@@ -32,6 +32,7 @@ def logits(ranker, titles, article, paragraphs, more=0):
     return ranker(*title_ids, torch.tensor(article), *paragraph_ids)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bidirectional", [False, True])
 @settings(max_examples=15, deadline=None)
 @given(

@@ -66,6 +66,7 @@ def assert_same_run(run, other):
             assert torch.equal(weights(run, name)[key], tensor)
 
 
+@pytest.mark.slow
 def test_a_run_tells_its_read_log(whole_run):
     trained = [row for row in read_log(whole_run) if "loss" in row]
     assert [row["step"] for row in trained] == [2, 4, 6, 8, 10, 12]
@@ -80,6 +81,7 @@ def test_a_run_tells_its_read_log(whole_run):
     assert list(whole_run.glob("events.out.tfevents.*"))
 
 
+@pytest.mark.slow
 def test_a_step_is_adagrads_on_the_mean_cross_entropy(data, tmp_path):
     fit = replace(FIT, initial_accumulator=0.3)
     reader = ParagraphReader(row_groups(split_shards(data, "train")), fit.lengths)
@@ -119,6 +121,7 @@ def test_a_split_without_articles_is_named(split, data, tmp_path, capsys):
     assert f"the {split} shards in {copy} hold no article" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_run_and_another_another(data, whole_run, tmp_path):
     train(data, tmp_path / "same", MODEL, FIT, "cpu", io.StringIO())
     assert_same_run(tmp_path / "same", whole_run)
@@ -126,6 +129,7 @@ def test_the_same_seed_gives_the_same_run_and_another_another(data, whole_run, t
     assert read_log(tmp_path / "other")[0] != read_log(whole_run)[0]
 
 
+@pytest.mark.slow
 def test_more_steps_go_on_as_if_never_stopped(data, whole_run, tmp_path):
     for steps in (4, 12, 12):
         train(data, tmp_path, MODEL, replace(FIT, steps=steps), "cpu", io.StringIO())
@@ -205,6 +209,7 @@ def test_wrong_calls_are_one_line(data, tmp_path, capsys, flags, code, message):
     assert message in told[-1]
 
 
+@pytest.mark.slow
 def test_a_run_is_not_gone_on_with_under_other_settings(data, whole_run, tmp_path):
     with pytest.raises(ValueError, match=r"trained with --dropout 0\.2, not 0\.3"):
         train(data, whole_run, replace(MODEL, dropout=0.3), FIT, "cpu", io.StringIO())

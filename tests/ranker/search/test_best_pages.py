@@ -66,6 +66,7 @@ def test_by_hand():
     assert best(hits, most=3, per_host=1)[1:] == [Hit(7, 3.0, 2), Hit(7, 2.0, 8), Hit(7, 0.5, 16)]
 
 
+@pytest.mark.slow
 @given(HITS)
 def test_they_are_those_that_one_by_one_would_be_kept(hits):
     assert best(hits) == greedy_best(hits)
