@@ -2,7 +2,6 @@
 
 import io
 import json
-import logging
 import os
 import pickle
 import sys
@@ -13,7 +12,6 @@ from pathlib import Path
 import apache_beam as beam
 import pytest
 
-from wikisum.pipeline.cli import main
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.run import RunPart, lanes, run_parts
 from wikisum.pipeline.engine.runner import run_pipeline
@@ -39,17 +37,6 @@ def test_a_pipeline_leaves_no_folder_behind_even_if_it_is_killed(tmp_path, monke
         run_pipeline(job, lambda _: (_ for _ in ()).throw(ValueError("broken")), 1)
     assert seen == [[]]
     assert list(temporary.glob("beam-pipeline-temp*")) == []
-
-
-def test_what_beam_says_of_clouds_at_import_is_not_passed_on(tmp_path, caplog, monkeypatch):
-    root = logging.getLogger()
-    monkeypatch.setattr(root, "filters", [])
-    for beam_flags in ([], ["--", "--direct_num_workers=1"]):
-        assert main(["report", "--out", str(tmp_path), *beam_flags]) == 1
-        root.setLevel(logging.WARNING)
-        root.warning("apitools not found, and %s", "more")
-        root.warning("of use")
-    assert [r.getMessage() for r in caplog.records if r.name == "root"] == ["of use"] * 2
 
 
 def test_a_part_that_is_recorded_is_not_done_again(tmp_path):
