@@ -128,9 +128,8 @@ def run_parts(
             pipeline
             | beam.Create(lanes(pending, max_tasks), reshuffle=False)
             | beam.Reshuffle()
-            | beam.FlatMap(
-                list
-            )  # no engine takes one element apart, so a lane has one task at a time
+            # no engine takes one element apart, so a lane has one task at a time
+            | beam.FlatMap(list)
             | run.stage.name >> beam.ParDo(RunPart(run.stage.name, do, parts, path))
         )
 

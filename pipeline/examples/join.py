@@ -48,8 +48,9 @@ from wikisum.pipeline.joins.flow import (
     Source,
     Step,
     Target,
+    placed_by,
     range_of,
-)
+)  # fmt: skip
 from wikisum.pipeline.records import Document, Dropped, WantedUrl, article_from_row, column_order
 from wikisum.pipeline.recurring.count import load_lines
 
@@ -65,8 +66,8 @@ class JoinExamples(beam.PTransform):
     PCollection[ExampleOutcome]
 
     `failures` are the dropped rows of the stages that looked for the pages, `recurring_paths` the
-    shards of recurring lines. There is one outcome
-    per article, and one without an article per document that a newer capture replaces.
+    shards of recurring lines. There is one outcome per article, and one without an article per
+    document that a newer capture replaces.
     """
 
     def __init__(self, settings: ExampleSettings, recurring_paths: Sequence[str] = ()) -> None:
@@ -112,9 +113,6 @@ def assign_step(range_count: int) -> Step:
     def range_of_url(url: str) -> int:
         return range_of(url_key(url), range_count)
 
-    def placed_wanted(wanted: WantedUrl) -> Iterator[Placed]:
-        yield range_of_url(wanted.url), wanted
-
     def placed_document(document: Document) -> Iterator[Placed]:
         time = CaptureTime(document.fetched_at, document.warc_file, document.offset)
         yield range_of_url(document.url), PackedCapture(document.url, time, pack(document))
@@ -127,7 +125,7 @@ def assign_step(range_count: int) -> Step:
         label="urls",
         count=range_count,
         takes={
-            "wanted": placed_wanted,
+            "wanted": placed_by(lambda wanted: url_key(wanted.url), range_count),
             "documents": placed_document,
             "failures": placed_failure,
         },
@@ -185,29 +183,20 @@ class MakeExamples:
     def step(self, range_count: int) -> Step:
         """The step of a flow, in a number of ranges of article ids."""
 
-        def range_of_id(article: str) -> int:
-            return range_of(int(article, 16), range_count)
-
-        def placed_article(stored: StoredArticle) -> Iterator[Placed]:
-            yield range_of_id(stored.article.id), stored
-
         def placed_page(page: UsedPage) -> Iterator[Placed]:
             """Once for each range with articles that want the page, however many they are."""
             uses: dict[int, list[Use]] = defaultdict(list)
             for use in page.uses:
-                uses[range_of_id(use.article)].append(use)
+                uses[range_of(int(use.article, 16), range_count)].append(use)
             yield from ((index, UsedPage(some, page.document)) for index, some in uses.items())
-
-        def placed_missing(row: Dropped) -> Iterator[Placed]:
-            yield range_of_id(row.article or ""), row
 
         return Step(
             label="articles",
             count=range_count,
             takes={
-                "articles": placed_article,
+                "articles": placed_by(lambda stored: int(stored.article.id, 16), range_count),
                 "pages": placed_page,
-                "missing": placed_missing,
+                "missing": placed_by(lambda row: int(row.article or "", 16), range_count),
             },
             gives=("outcomes",),
             join=self._join,

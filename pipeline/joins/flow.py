@@ -97,6 +97,15 @@ class Flow:
         return {name: taker for taker in self.groupings for name in taker.takes}
 
 
+def placed_by(key: Callable[[Any], int], count: int) -> Callable[[Any], Iterator[Placed]]:
+    """Return what places a record, as it is, in the range of its key among `count` ranges."""
+
+    def place(record: Any) -> Iterator[Placed]:
+        yield range_of(key(record), count), record
+
+    return place
+
+
 def range_of(key: int, count: int) -> int:
     """The range of a key of 64 bits, with or without a sign, among `count` equal ranges."""
     return (key % 2**64) * count >> 64

@@ -24,16 +24,7 @@ from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.transforms import RowType
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.joins.cluster import JoinRanges
-from wikisum.pipeline.joins.flow import (
-    Flow,
-    Groups,
-    Named,
-    Placed,
-    Source,
-    Step,
-    Target,
-    range_of,
-)
+from wikisum.pipeline.joins.flow import Flow, Groups, Named, Placed, Source, Step, Target, placed_by
 from wikisum.pipeline.locate.best_capture import (
     LookupResult,
     best_captures,
@@ -67,19 +58,13 @@ class ChooseCaptures(beam.PTransform):
 def choose_step(settings: LocateSettings, range_count: int) -> Step:
     """URLs and look-up results by ranges of URLs -> the captures of each URL."""
 
-    def range_of_url(url: str) -> int:
-        return range_of(url_key(url), range_count)
-
-    def placed_url(url: str) -> Iterator[Placed]:
-        yield range_of_url(url), url
-
-    def placed_result(result: LookupResult) -> Iterator[Placed]:
-        yield range_of_url(result.url), result
-
     return Step(
         label="choose",
         count=range_count,
-        takes={"urls": placed_url, "results": placed_result},
+        takes={
+            "urls": placed_by(url_key, range_count),
+            "results": placed_by(lambda result: url_key(result.url), range_count),
+        },
         gives=("captures", "dropped"),
         join=partial(_choose, settings),
     )

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from typing import NamedTuple
 
 from wikisum.pipeline.engine.packed import pack, unpack
@@ -11,16 +12,7 @@ from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.transforms import RowType
 from wikisum.pipeline.engine.workspace import PartResult
-from wikisum.pipeline.joins.flow import (
-    Flow,
-    Groups,
-    Named,
-    Placed,
-    Source,
-    Step,
-    Target,
-    range_of,
-)
+from wikisum.pipeline.joins.flow import Flow, Groups, Named, Placed, Source, Step, Target, placed_by
 from wikisum.pipeline.recurring.lines import PageLines, recurring_lines, site_key, text_key
 
 STAGE = "recurring"
@@ -50,9 +42,7 @@ class CountLines:
     def flow(self, range_count: int) -> Flow:
         """The join by pages in a number of ranges, and the parts by paragraphs."""
 
-        def placed(record: tuple[int, ...] | LinesOfCapture) -> Iterator[Placed]:
-            yield range_of(record[0], range_count), record
-
+        placed = placed_by(itemgetter(0), range_count)  # the key of the page
         return Flow(
             sources=(
                 Source("documents", self.document_paths, ("lines",), read_lines),

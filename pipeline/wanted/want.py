@@ -35,16 +35,7 @@ from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.transforms import RowType
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.joins.cluster import JoinRanges
-from wikisum.pipeline.joins.flow import (
-    Flow,
-    Groups,
-    Named,
-    Placed,
-    Source,
-    Step,
-    Target,
-    range_of,
-)
+from wikisum.pipeline.joins.flow import Flow, Groups, Named, Source, Step, Target, placed_by
 from wikisum.pipeline.records import Dropped, WantedUrl, column_order, dropped_row
 from wikisum.pipeline.wanted.search_results import SearchResult, read_search_results
 from wikisum.pipeline.wanted.url_filter import write_keys
@@ -92,16 +83,16 @@ class _ByTitle:
     def step(self, range_count: int) -> Step:
         """The step of a flow, in a number of ranges of article ids."""
 
-        def placed_article(article: CitingArticle) -> Iterator[Placed]:
-            yield range_of(int(article.id, 16), range_count), article
-
-        def placed_result(result: SearchResult) -> Iterator[Placed]:
-            yield range_of(int(article_id(result.title), 16), range_count), result
+        def key_of_title(result: SearchResult) -> int:
+            return int(article_id(result.title), 16)
 
         return Step(
             label="titles",
             count=range_count,
-            takes={"articles": placed_article, "results": placed_result},
+            takes={
+                "articles": placed_by(lambda article: int(article.id, 16), range_count),
+                "results": placed_by(key_of_title, range_count),
+            },
             gives=("wanted", "dropped"),
             join=self._join,
         )
@@ -169,6 +160,8 @@ class WantPages:
     def flow(self, range_count: int) -> Flow:
         """The join by titles in a number of ranges, and the shards of URLs."""
         by_title = _ByTitle(self.corpus, self.source, self.is_slice)
+        # a row without a URL is placed by all that it says
+        by_url = placed_by(lambda row: url_key(row.url or json.dumps(row)), self.writer.part_count)
         return Flow(
             sources=(
                 Source("articles", self.article_paths, ("articles",), read_articles),
@@ -177,7 +170,7 @@ class WantPages:
             steps=(by_title.step(range_count),),
             target=Target(
                 part_count=self.writer.part_count,
-                takes={"wanted": self._placed, "dropped": self._placed},
+                takes={"wanted": by_url, "dropped": by_url},
                 types={
                     "wanted": RowType(WantedUrl, column_order),
                     "dropped": RowType(Dropped, column_order),
@@ -185,10 +178,6 @@ class WantPages:
                 write=self.write,
             ),
         )
-
-    def _placed(self, row: WantedUrl | Dropped) -> Iterator[Placed]:
-        """The part of a row: that of the range in which its URL's key lies."""
-        yield range_of(url_key(row.url or json.dumps(row)), self.writer.part_count), row
 
     def write(self, index: int, rows: dict[str, Iterator[Any]]) -> PartResult:
         """Write a shard of `wanted/`, its dropped rows and the keys of its URLs."""
