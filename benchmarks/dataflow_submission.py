@@ -4,11 +4,11 @@
     python -m benchmarks.dataflow_submission
 
 Starts a build with inputs and output on a stub of Google Cloud Storage (tests/object_stores.py) and
-`--runner=DataflowRunner`. A stub of Dataflow records the jobs and says that each is done; in place
-of a worker it answers the job that checks the workers. The build fails after the first job of the
-stage `articles`, of which no part was written. Prints per job its name, labels, options, steps,
-and the size of the request, the files that were staged and the transforms of each graph. Fails if a
-job lacks its name, label, package or stage.
+`--runner=DataflowRunner`. A stub of Dataflow records the jobs and says that each is done; for the
+job that checks the workers, the stub writes what a worker would write. The build fails after the
+first job of the stage `articles`, of which no part was written. Prints per job its name, labels,
+options, steps, and the size of the request, the files that were staged and the transforms of each
+graph. Fails if a job lacks its name, label, package or stage.
 """
 
 import email
