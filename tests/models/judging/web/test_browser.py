@@ -87,6 +87,8 @@ def prepared(files, tmp_path, port, capsys):
 
 
 def press(page, *keys):
+    """Press keys once the page's script listens: its text is visible before the script ran."""
+    page.wait_for_load_state("load")
     for key in keys:
         page.keyboard.press(key)
 
