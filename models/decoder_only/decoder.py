@@ -29,6 +29,7 @@ from wikisum.models.decoder_only.settings import (
     SEPARABLE,
     DecoderOnlySettings,
 )
+from wikisum.models.network.dropout import Dropout
 from wikisum.models.network.layers import NORM_EPSILON, Residual
 from wikisum.models.network.loss import CrossEntropy, cross_entropy, label_log_probabilities
 from wikisum.models.network.packing import Batch, Source
@@ -139,7 +140,7 @@ class DecoderOnly(SummaryModel):
         self.settings = settings
         self.embedding = nn.Embedding(settings.vocab_size, settings.width)
         self.scale = math.sqrt(settings.width) if settings.scale_embeddings else 1.0
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         kinds = zip(settings.layers, settings.feedforward_of_layer, strict=True)
         self.layers = nn.ModuleList(CausalLayer(settings, *kind) for kind in kinds)
         self.input_norm = self._norm(settings.input_norm)

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from wikisum.models.decoder_only.caches import Cache
 from wikisum.models.decoder_only.sequences import Layout
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
+from wikisum.models.network.dropout import Dropout
 from wikisum.models.network.packing import scatter_rows
 
 KERNELS = 3, 31  # of the first and the second convolution in the released code
@@ -22,7 +23,7 @@ class DenseFeedForward(nn.Module):
         super().__init__()
         self.widen = nn.Linear(settings.width, settings.feedforward)
         self.narrow = nn.Linear(settings.feedforward, settings.width)
-        self.dropout = nn.Dropout(settings.relu_dropout)
+        self.dropout = Dropout(settings.relu_dropout)
 
     def forward(self, x_NW: Tensor, layout: Layout | None = None) -> Tensor:
         """[..., W] the same for each token, whatever its neighbors."""
@@ -87,7 +88,7 @@ class SeparableFeedForward(nn.Module):
         first, second = KERNELS
         self.widen = CausalSeparableConvolution(settings.width, settings.feedforward, first)
         self.narrow = CausalSeparableConvolution(settings.feedforward, settings.width, second)
-        self.dropout = nn.Dropout(settings.relu_dropout)
+        self.dropout = Dropout(settings.relu_dropout)
 
     def forward(self, x_NW: Tensor, layout: Layout) -> Tensor:
         """[N, W] of packed tokens."""

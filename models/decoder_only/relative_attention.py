@@ -19,7 +19,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from wikisum.models.decoder_only.attention import RingAttention
@@ -27,6 +26,7 @@ from wikisum.models.decoder_only.caches import Cache, attend
 from wikisum.models.decoder_only.sequences import Blocks, Layout
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
 from wikisum.models.decoder_only.windows import Ring, window_mask, with_previous
+from wikisum.models.network.dropout import dropout
 from wikisum.models.network.packing import scatter_rows
 from wikisum.models.network.positions import sinusoids
 
@@ -81,7 +81,7 @@ class RelativeAttention(RingAttention):
         """[C, H, b, D] what the tokens of some segments find; queries are scaled already."""
         parts = query_CHbD, position_query_CHbD, key_CHGD, table_HGD, visible_CbG
         score: Tensor = RelativeScores.apply(*parts)  # type: ignore[no-untyped-call]
-        return F.dropout(score.softmax(-1), self.dropout, self.training) @ value_CHGD
+        return dropout(score.softmax(-1), self.dropout, self.training) @ value_CHGD
 
     def _by_block(self, x_NE: Tensor, blocks: Blocks, parts: int) -> list[Tensor]:
         """Parts of projected tokens, each [C, H, b, D]."""

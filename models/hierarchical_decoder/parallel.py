@@ -20,6 +20,7 @@ from wikisum.models.hierarchical_decoder.model import (
 from wikisum.models.hierarchical_decoder.presets import presets_of
 from wikisum.models.hierarchical_decoder.word_attention import WordAttention
 from wikisum.models.network.attention import Attention
+from wikisum.models.network.dropout import Dropout
 from wikisum.models.network.flat_transformer import FlatSettings
 from wikisum.models.network.layers import NORM_EPSILON, FeedForward, KeysValues, Residual
 from wikisum.models.network.packing import Source, pad
@@ -51,7 +52,7 @@ class AttentionPooling(nn.Module):
         self.output = nn.Linear(width, width, bias=settings.released)
         self.norm = nn.LayerNorm(width, NORM_EPSILON) if settings.released else nn.Identity()
         self.scale = (width // heads) ** -0.5 if settings.released else 1.0
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.feedforward = FeedForward(settings)
         self.to_feedforward = Residual(settings)
 
@@ -76,7 +77,7 @@ class ParallelAttention(HierarchicalAttention):
     def __init__(self, settings: ParallelSettings) -> None:
         super().__init__()
         self.words, self.paragraphs = WordAttention(settings), Attention(settings)
-        self.attention_dropout = nn.Dropout(settings.attention_dropout)
+        self.attention_dropout = Dropout(settings.attention_dropout)
 
     def remember(
         self, encoded_NW: Tensor, source: Source, embedded_MW: Tensor | None

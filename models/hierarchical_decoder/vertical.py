@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from wikisum.models.hierarchical_decoder.grid import GRID
 from wikisum.models.hierarchical_decoder.model import (
@@ -20,6 +19,7 @@ from wikisum.models.hierarchical_decoder.model import (
 from wikisum.models.hierarchical_decoder.presets import presets_of
 from wikisum.models.hierarchical_decoder.word_attention import WordAttention
 from wikisum.models.network.attention import Attention
+from wikisum.models.network.dropout import Dropout, dropout
 from wikisum.models.network.flat_transformer import FlatSettings
 from wikisum.models.network.layers import NORM_EPSILON
 from wikisum.models.network.packing import Source
@@ -55,7 +55,7 @@ class StepwiseAttention(Attention):
             bias_HD1 = self.key.bias.view(self.heads, -1, 1)
             score_BHSP = score_BHSP + scaled_BHSD @ bias_HD1
         weight_BHSP = masked_softmax(score_BHSP, mask_BP[:, None, None])
-        dropped = F.dropout(weight_BHSP, self.dropout, self.training)
+        dropped = dropout(weight_BHSP, self.dropout, self.training)
         sum_BHSW = torch.einsum("bhsp,bpsw->bhsw", dropped.to(key_BPSW), key_BPSW)
         value_BHSD = torch.einsum("bhsw,hdw->bhsd", sum_BHSW, self.value.weight.view(by_head))
         value_BSW = value_BHSD.transpose(1, 2).flatten(2)
@@ -75,7 +75,7 @@ class VerticalAttention(HierarchicalAttention):
         super().__init__()
         self.words, self.paragraphs = WordAttention(settings), StepwiseAttention(settings)
         self.norm = (
-            nn.Sequential(nn.Dropout(settings.dropout), nn.LayerNorm(settings.width, NORM_EPSILON))
+            nn.Sequential(Dropout(settings.dropout), nn.LayerNorm(settings.width, NORM_EPSILON))
             if settings.released
             else nn.Identity()
         )

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from wikisum.models.network.dropout import dropout
 from wikisum.models.network.packing import pad, scatter_rows, unpad
 from wikisum.models.network.settings import LayerSettings
 
@@ -46,13 +47,13 @@ class Attention(nn.Module):
 
         A row of `mask` without a key would give NaN.
         """
-        found_RHQD = F.scaled_dot_product_attention(
-            query_RHQD,
-            *keys_values,
-            attn_mask=mask,
-            dropout_p=self.dropout if self.training else 0.0,
-            is_causal=causal,
-        )
+        share = self.dropout if self.training else 0.0
+        if share and query_RHQD.device.type == "cpu":
+            found_RHQD = _attend_with_dropout(query_RHQD, keys_values, mask, causal, share)
+        else:
+            found_RHQD = F.scaled_dot_product_attention(
+                query_RHQD, *keys_values, attn_mask=mask, dropout_p=share, is_causal=causal
+            )
         return found_RHQD.transpose(1, 2).flatten(2)
 
     def forward(
@@ -110,3 +111,26 @@ class Attention(nn.Module):
         if mask is not None:
             score_RHQK = score_RHQK.masked_fill(~mask, float("-inf"))
         return score_RHQK.softmax(-1)
+
+
+def _attend_with_dropout(
+    query_RHQD: Tensor,
+    keys_values: tuple[Tensor, Tensor],
+    mask: Tensor | None,
+    causal: bool,
+    share: float,
+) -> Tensor:
+    """[R, H, Q, D] attention with dropout on a CPU, for which PyTorch has no fused kernel.
+
+    PyTorch's own path also looks for queries without a key, which take several passes.
+    """
+    key_RHKD, value_RHKD = keys_values
+    score_RHQK = query_RHQD * query_RHQD.shape[-1] ** -0.5 @ key_RHKD.mT
+    if causal:
+        mask = score_RHQK.new_ones(score_RHQK.shape[-2:], dtype=torch.bool).tril()
+    if mask is not None:
+        lowest = torch.finfo(score_RHQK.dtype).min / 2
+        score_RHQK = score_RHQK + torch.zeros_like(mask, dtype=score_RHQK.dtype).masked_fill(
+            ~mask, lowest
+        )
+    return dropout(score_RHQK.softmax(-1), share) @ value_RHKD

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from wikisum.models.network.dropout import Dropout
 from wikisum.models.network.layers import NORM_EPSILON, DecoderLayer, KeysValues, TargetSlots
 from wikisum.models.network.loss import cross_entropy, label_log_probabilities
 from wikisum.models.network.packing import Batch, Source, pad
@@ -88,7 +89,7 @@ class EncoderDecoder(SummaryModel):
         self.decoder = nn.ModuleList(
             DecoderLayer(settings, cross_attention()) for _ in range(settings.decoder_layers)
         )
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.encoder_norm = _last_norm(settings)
         self.decoder_norm = _last_norm(settings)
         self.output_bias = (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
+from wikisum.models.network.dropout import Dropout
 from wikisum.models.network.encoder_decoder import EncoderDecoder
 from wikisum.models.network.layers import LocalLayer
 from wikisum.models.network.packing import Source
@@ -40,7 +41,7 @@ class FlatEncoder(nn.Module):
 
     def __init__(self, settings: FlatSettings) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.layers = nn.ModuleList(LocalLayer(settings) for _ in range(settings.encoder_layers))
 
     def forward(self, embedded_NW: Tensor, source: Source) -> Tensor:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from wikisum.models.network.dropout import Dropout
 from wikisum.models.network.encoder_decoder import EncoderDecoder
 from wikisum.models.network.layers import NORM_EPSILON, FeedForward, LocalLayer, Residual
 from wikisum.models.network.packing import Source, pad, unpad
@@ -92,7 +93,7 @@ class MultiHeadPooling(nn.Module):
         width = settings.width // self.heads
         self.score = nn.Linear(settings.width, self.heads, bias=settings.released)
         self.value = nn.Linear(settings.width, settings.width, bias=settings.released)
-        self.dropout = nn.Dropout(settings.attention_dropout)
+        self.dropout = Dropout(settings.attention_dropout)
         if settings.released:
             self.mix = None
             self.norm = nn.ModuleList([nn.LayerNorm(width, NORM_EPSILON)])
@@ -127,7 +128,7 @@ class InterParagraphAttention(nn.Module):
         self.heads = settings.pool_heads
         self.width = settings.width // self.heads
         self.graph_head = settings.graph_head % self.heads if settings.graph != "none" else None
-        self.dropout = nn.Dropout(settings.attention_dropout)
+        self.dropout = Dropout(settings.attention_dropout)
         self.released = settings.released
         sets = 1 if settings.released else self.heads
         self.weight = nn.Parameter(torch.empty(sets, 3 * self.width, self.width))
@@ -175,7 +176,7 @@ class GlobalLayer(nn.Module):
         self.attention = InterParagraphAttention(settings)
         self.fuse = nn.Linear(settings.width, settings.width, bias=settings.released)
         self.feedforward = FeedForward(settings)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.to_feedforward = Residual(settings)
         self.norm = nn.LayerNorm(settings.width, NORM_EPSILON) if settings.pre_norm else None
         self.keeps_context = settings.released
@@ -204,7 +205,7 @@ class HierarchicalEncoder(nn.Module):
         super().__init__()
         self.paragraph_position = settings.paragraph_position
         self.position_order = settings.position_order
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.layers = nn.ModuleList(
             GlobalLayer(settings) if kind == GLOBAL else LocalLayer(settings)
             for kind in settings.layers

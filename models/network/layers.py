@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from wikisum.models.network.attention import Attention
+from wikisum.models.network.dropout import Dropout
 from wikisum.models.network.packing import Source, pad
 from wikisum.models.network.settings import EncoderDecoderSettings, LayerSettings
 
@@ -23,7 +24,7 @@ class Residual(nn.Module):
     def __init__(self, settings: LayerSettings) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(settings.width, NORM_EPSILON)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.pre_norm = settings.pre_norm
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
@@ -41,7 +42,7 @@ class FeedForward(nn.Sequential):
         super().__init__(
             nn.Linear(settings.width, settings.feedforward),
             nn.ReLU(inplace=True),
-            nn.Dropout(settings.dropout if settings.feedforward_dropout else 0.0),
+            Dropout(settings.dropout if settings.feedforward_dropout else 0.0),
             nn.Linear(settings.feedforward, settings.width),
         )
 

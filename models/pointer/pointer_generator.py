@@ -19,6 +19,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from wikisum.models.network.dropout import Dropout
 from wikisum.models.network.packing import Batch, Source, pad
 from wikisum.models.network.spec import Figure, Loss, SummaryModel, TensorState
 from wikisum.models.pointer.decoders import BahdanauDecoder, DecoderState, LuongDecoder, Steps
@@ -60,7 +61,7 @@ class PointerGenerator(SummaryModel):
         self.settings = settings
         self.embedding = nn.Embedding(settings.vocab_size, settings.embedding)
         nn.init.normal_(self.embedding.weight, std=settings.embedding**-0.5)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.encoder = Encoder(settings.embedding, settings.width)
         is_luong = settings.attention == "luong"
         self.decoder = LuongDecoder(settings) if is_luong else BahdanauDecoder(settings)

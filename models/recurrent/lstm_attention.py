@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from wikisum.models.network.dropout import Dropout
 from wikisum.models.network.loss import cross_entropy, label_log_probabilities
 from wikisum.models.network.packing import Batch, Source, pad
 from wikisum.models.network.presets import TINY_DECODING, TINY_SOURCE, TINY_TRAIN
@@ -59,7 +60,7 @@ class Encoder(nn.Module):
         super().__init__()
         width, layers = settings.width, settings.layers
         self.is_reversed = not settings.bidirectional
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.lstm = nn.LSTM(
             settings.embedding, width, layers, batch_first=True,
             dropout=settings.dropout if layers > 1 else 0.0, bidirectional=settings.bidirectional,
@@ -113,7 +114,7 @@ class Decoder(nn.Module):
         width = settings.width
         inputs = [settings.embedding + width] + [width] * (settings.layers - 1)
         self.cells = nn.ModuleList(nn.Linear(size + width, 4 * width) for size in inputs)
-        self.dropout = nn.Dropout(settings.dropout)
+        self.dropout = Dropout(settings.dropout)
         self.query = nn.Linear(width, width, bias=False)
         self.score = nn.Linear(width, 1, bias=False)
         self.mix = nn.Linear(width + memory_width, width, bias=False)
