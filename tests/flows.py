@@ -138,7 +138,8 @@ def run_local(
     flow: Flow, parts: Parts, folder: Path, held_bytes: int = 1 << 20, stage: str = "test"
 ) -> None:
     """Run a flow through files in a folder."""
-    pending = [i for i in range(flow.target.part_count) if not parts.is_recorded(i)]
+    recorded = parts.recorded()
+    pending = [i for i in range(flow.target.part_count) if i not in recorded]
     with test_pipeline.TestPipeline() as pipeline:
         LocalFlow(flow, stage, str(folder), held_bytes)(pipeline, pending, parts)
 

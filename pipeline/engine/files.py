@@ -87,6 +87,11 @@ def listed(folder: str) -> AbstractContextManager[None]:
     return objects.listed(folder)
 
 
+def unlisted(folder: str) -> AbstractContextManager[None]:
+    """Ask the store itself in the block, in which others write, and list the folder again after."""
+    return objects.unlisted(folder)
+
+
 def join(*parts: str) -> str:
     """One path out of its parts, local or remote."""
     return os.path.join(*parts)

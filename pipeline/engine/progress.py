@@ -115,7 +115,7 @@ def counted(done: Callable[[], int], stage: str, total: int, to: TextIO) -> Iter
             return f"{stage:<9} ..."
         return progress_line(stage, f"of {total:,} parts", items, items / total, seconds)
 
-    with _drawn(line, to, 5.0):
+    with _drawn(line, to, _PLAIN_LINE_EVERY_SECONDS):  # on an object store each is a request
         yield
 
 

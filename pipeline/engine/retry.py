@@ -79,8 +79,7 @@ def keep_previous(
     files.delete(workspace.work(f"{stage}.json"))
     for path in moved:
         files.move(workspace.path(path), files.join(folder, path))
-    for index in opened:
-        parts.forget(index)
+    parts.forget(opened)
     return PreviousRun(folder, redone)
 
 

@@ -2,11 +2,11 @@
 
 import functools
 import hashlib
-import os
 import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import apache_beam as beam
 from apache_beam.metrics.metric import Metrics
@@ -19,28 +19,53 @@ from wikisum.pipeline.engine.workspace import PartResult, Parts, StageResult, me
 from wikisum.pipeline.errors import JobFailed
 from wikisum.ranker.runs.progress import clock
 
+_MAX_HELD = 32  # parts in a record, whose name has their indexes
+_GRAPH_BYTES = 256 << 10  # of tasks that are sent in the description of a job
 
-class RunPart(beam.DoFn):
-    """index -> the same index, once the result of its task is recorded and counted.
+T = TypeVar("T")
 
-    The tasks are a list in the file `tasks`, since runners refuse long job descriptions. A part
-    that is recorded already, as after a retry of the bundle it was in, is not done again.
+
+class DoParts(beam.DoFn):
+    """(index, task) -> index: do, count and record the parts of a stage.
+
+    `do(index, task)` writes the files of a part. Parts that are recorded already, as after a retry
+    of the bundle they were in, are not done again. On an object store the parts that a worker
+    finishes within ten seconds share a record.
     """
 
-    def __init__(
-        self, stage: str, do: Callable[[int, Any], PartResult], parts: Parts, tasks: str
-    ) -> None:
+    def __init__(self, stage: str, do: Callable[[int, Any], PartResult], parts: Parts) -> None:
         self._stage = stage
         self._do = do
         self._parts = parts
-        self._tasks = tasks
 
-    def process(self, index: int) -> Iterator[int]:
-        if not self._parts.is_recorded(index):
-            result = self._do(index, _load_tasks(self._tasks)[index])
-            self._parts.record(index, result)
-            count(self._stage, result.counts)
+    def start_bundle(self) -> None:
+        self._recorded = self._parts.recorded()
+        self._held: dict[int, PartResult] = {}
+        self._held_since = time.monotonic()
+
+    def process(self, element: tuple[int, Any]) -> Iterator[int]:
+        index, task = element
+        if index not in self._recorded:
+            try:
+                self._held[index] = self._do(index, task)
+            except BaseException:
+                self._record()
+                raise
+            self._recorded.add(index)
+            count(self._stage, self._held[index].counts)
+            is_late = time.monotonic() - self._held_since >= self._parts.hold_seconds
+            if is_late or len(self._held) == _MAX_HELD:
+                self._record()
         yield index
+
+    def finish_bundle(self) -> None:
+        self._record()
+
+    def _record(self) -> None:
+        if self._held:
+            self._parts.record(self._held)
+        self._held = {}
+        self._held_since = time.monotonic()
 
 
 def count(stage: str, counts: Mapping[str, int]) -> None:
@@ -60,23 +85,22 @@ def run_stage(
     key, name, workspace = run.fingerprint, run.stage.name, job.workspace
     start = time.monotonic()
     parts = workspace.parts(name, key)
-    with files.listed(workspace.out):
-        if done := workspace.finished(name, key):
-            job.to.write(f"{name:<9} already done\n")
-            return done
-        pending = workspace.begin(
-            name, key, run.stage.prefixes, run.part_count, is_beside=run.stage.is_beside
-        )
+    if done := workspace.finished(name, key):
+        job.to.write(f"{name:<9} already done\n")
+        return done
+    pending = workspace.begin(
+        name, key, run.stage.prefixes, run.part_count, is_beside=run.stage.is_beside
+    )
     if pending:
         work = run.total_work * len(pending) / run.part_count
         with (
+            files.unlisted(workspace.out),
             progress.drawn(job.progress_folder, name, run.stage.unit, work, job.to)
             if job.progress_folder
-            else progress.counted(parts.recorded_count, name, len(pending), job.to)
+            else progress.counted(parts.recorded_count, name, len(pending), job.to),
         ):
             run_pipeline(job, lambda p: construct(p, pending, parts), len(pending), name, key)
-    with files.listed(workspace.out):
-        results = parts.load(run.part_count)
+    results = parts.load(run.part_count)
     for index in range(run.part_count):
         if index not in results:
             raise JobFailed(f"{name}: part {index} of {run.part_count} was not written")
@@ -94,6 +118,18 @@ def _summary(result: StageResult) -> str:
     shown = [(n, c) for n, c in result.counts.items() if n.endswith(("_in", "_out"))]
     shown += [(n, c) for n, c in result.costs.items() if n.endswith(("requests", "_again"))]
     return ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in shown)
+
+
+@dataclass(frozen=True)
+class _Unpickled:
+    """Calls `do` with the task that is pickled in an element, or in the file `path`."""
+
+    do: Callable[[int, Any], PartResult]
+    path: str
+
+    def __call__(self, index: int, data: bytes | None) -> PartResult:
+        task = _load_tasks(self.path)[index] if data is None else pickle.loads(data)
+        return self.do(index, task)
 
 
 @functools.lru_cache(maxsize=1)
@@ -117,26 +153,35 @@ def run_parts(
     """
 
     def construct(pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
-        data = pickle.dumps({i: tasks[i] for i in pending})
-        # a name of its own, since a worker may still hold the tasks of an earlier run
-        path = files.join(parts.folder, f"tasks-{hashlib.sha256(data).hexdigest()[:16]}.pickle")
-        for old in files.list_folder(parts.folder):
-            if os.path.basename(old).startswith("tasks-"):
-                files.delete(old)
-        files.write_bytes(path, data)
+        elements, path = _elements({i: tasks[i] for i in pending}, parts.folder)
         _ = (
             pipeline
-            | beam.Create(lanes(pending, max_tasks), reshuffle=False)
+            | beam.Create(lanes(elements, max_tasks), reshuffle=False)
             | beam.Reshuffle()
             # no engine takes one element apart, so a lane has one task at a time
             | beam.FlatMap(list)
-            | run.stage.name >> beam.ParDo(RunPart(run.stage.name, do, parts, path))
+            | run.stage.name >> beam.ParDo(DoParts(run.stage.name, _Unpickled(do, path), parts))
         )
 
     return run_stage(job, run, construct)
 
 
-def lanes(indexes: list[int], count: int | None) -> list[list[int]]:
-    """Return the indexes in at most `count` lists, or each in its own."""
-    count = min(count or len(indexes), len(indexes))
-    return [indexes[lane::count] for lane in range(count)]
+def _elements(tasks: dict[int, Any], folder: str) -> tuple[list[tuple[int, bytes | None]], str]:
+    """Return each index with its pickled task, and the file that has them if they are too large.
+
+    Runners refuse long job descriptions: Dataflow those of over 10 MB.
+    """
+    elements = [(index, pickle.dumps(task)) for index, task in tasks.items()]
+    if sum(len(data) for _, data in elements) <= _GRAPH_BYTES:
+        return [*elements], ""
+    data = pickle.dumps(tasks)
+    # a name of its own, since a worker may still hold the tasks of an earlier run
+    path = files.join(folder, f"tasks-{hashlib.sha256(data).hexdigest()[:16]}.pickle")
+    files.write_bytes(path, data)
+    return [(index, None) for index in tasks], path
+
+
+def lanes(elements: list[T], count: int | None) -> list[list[T]]:
+    """Return the elements in at most `count` lists, or each in its own."""
+    count = min(count or len(elements), len(elements))
+    return [elements[lane::count] for lane in range(count)]

@@ -21,7 +21,7 @@ from wikisum.pipeline.errors import JobFailed
 
 LOG = "beam.log"
 LOG_OF_REMOTE = "wikisum-beam-{}.log"  # in the temporary folder, for a remote output
-POLL_SECONDS = 2.0
+POLL_SECONDS = 10.0  # on an object store each is a request
 START_SECONDS = 300.0  # for the workers of an engine to start
 START_SECONDS_ON_DATAFLOW = 1_800.0
 

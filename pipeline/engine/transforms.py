@@ -14,7 +14,7 @@ from apache_beam.transforms.window import GlobalWindows
 from apache_beam.utils.windowed_value import WindowedValue
 
 from wikisum.pipeline.engine.packed import pack, unpack
-from wikisum.pipeline.engine.run import count
+from wikisum.pipeline.engine.run import DoParts
 from wikisum.pipeline.engine.workspace import PartResult, Parts
 
 HELD_BYTES = 4 << 20
@@ -152,20 +152,15 @@ class WriteParts(beam.PTransform):
             name: collection | f"Pending {name}" >> beam.Filter(self._is_pending)
             for name, collection in records.items()
         }
-        return {**pending, _EVERY: every} | GroupPacked() | "Write" >> beam.Map(self._write_part)
+        do = DoParts(self._stage, self._write_part, self._parts)
+        return {**pending, _EVERY: every} | GroupPacked() | "Write" >> beam.ParDo(do)
 
     def _is_pending(self, element: tuple[int, Any]) -> bool:
         return element[0] in self._indexes
 
-    def _write_part(self, element: tuple[int, dict[str, list[bytes]]]) -> int:
-        index, packed = element
-        if self._parts.is_recorded(index):  # by an attempt whose worker was lost afterwards
-            return index
+    def _write_part(self, index: int, packed: dict[str, list[bytes]]) -> PartResult:
         rows = {name: sorted_rows(packed[name], type_) for name, type_ in self._types.items()}
-        result = self._write(index, rows)
-        self._parts.record(index, result)
-        count(self._stage, result.counts)
-        return index
+        return self._write(index, rows)
 
 
 _EVERY = "every part"  # the collection that gives each part, also an empty one, an element

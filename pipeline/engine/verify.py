@@ -15,7 +15,13 @@ from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.progress import Ticker, watched
 from wikisum.pipeline.engine.shards import ShardFile
 from wikisum.pipeline.engine.stage import Stage
-from wikisum.pipeline.engine.workspace import PartResult, StageResult, Workspace, read_record
+from wikisum.pipeline.engine.workspace import (
+    PartResult,
+    StageResult,
+    Workspace,
+    read_parts,
+    read_stage,
+)
 
 _BLOCK_BYTES = 1 << 20
 
@@ -67,17 +73,14 @@ def recorded_files(workspace: Workspace, stages: Iterable[Stage]) -> dict[str, s
 
 def _records(workspace: Workspace, stages: Iterable[Stage]) -> Iterator[PartResult | StageResult]:
     names = {each.name for stage in stages for each in (stage, *stage.internal)}
-    part = re.compile(rf"(?:{'|'.join(names)})-[0-9a-f]{{16}}/part-\d+\.json")
+    part = re.compile(rf"(?:{'|'.join(names)})-[0-9a-f]{{16}}/part[-\d]+\.json")
     work = workspace.work("")
     for path in files.list_tree(work):
         relative = path.removeprefix(work)
-        record: PartResult | StageResult | None = None
-        if relative.removesuffix(".json") in names:
-            record = read_record(path, StageResult)
-        elif part.fullmatch(relative):
-            record = read_record(path, PartResult)
-        if record is not None:
-            yield record
+        if part.fullmatch(relative):
+            yield from read_parts(path).values()
+        elif relative.removesuffix(".json") in names and (stage := read_stage(path)) is not None:
+            yield stage
 
 
 def _fault(workspace: Workspace, ticker: Ticker, claims: set[ShardFile]) -> str | None:

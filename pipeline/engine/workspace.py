@@ -1,4 +1,4 @@
-"""What a build has done so far: one state file per stage and per part, so that it can resume.
+"""What a build has done so far: records of stages and of parts, so that it can resume.
 
 A stage's fingerprint is a hash of its settings, its inputs and the stages before it. A stage that
 has finished under the same fingerprint is skipped; a part that was recorded under it is not redone.
@@ -13,9 +13,10 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from wikisum import __version__
@@ -27,6 +28,7 @@ from wikisum.pipeline.store.objects import is_object
 
 WORK = ".work"
 READERS = 16  # records that are read at the same time
+HOLD_SECONDS = 10.0  # of finished work that a kill may cost each worker on an object store
 MANIFEST = "manifest.json"
 
 
@@ -41,9 +43,6 @@ class PartResult:
     counts: dict[str, int] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
     costs: dict[str, int] = field(default_factory=dict)
-
-    def to_json(self) -> bytes:
-        return json.dumps(dataclasses.asdict(self), sort_keys=True).encode()
 
 
 @dataclass(frozen=True)
@@ -68,21 +67,49 @@ class StageResult:
         return sorted(f.sha256 for f in self.files)
 
 
-_Record = TypeVar("_Record", PartResult, StageResult)
+_Result = TypeVar("_Result", PartResult, StageResult)
 
 
-def read_record(path: str, kind: type[_Record]) -> _Record | None:
-    """Read the record of a part or a stage; None if a power cut or another version spoiled it.
+def read_stage(path: str) -> StageResult | None:
+    """Read the record of a stage; None if a power cut or another version spoiled it.
 
     What it records then counts as not done, and is done again.
     """
-    data = files.read_bytes(path)
+    with _spoiled_is_named(path):
+        return _from_plain(StageResult, json.loads(files.read_bytes(path)))
+    return None
+
+
+def read_parts(path: str) -> dict[int, PartResult]:
+    """Read a record of parts; empty if a power cut or another version spoiled it."""
+    with _spoiled_is_named(path):
+        plain = json.loads(files.read_bytes(path))
+        results = {int(index): _from_plain(PartResult, each) for index, each in plain.items()}
+        if set(results) == indexes_in(path):
+            return results
+        raise ValueError("a record of other parts")
+    return {}
+
+
+def _from_plain(kind: type[_Result], plain: dict[str, Any]) -> _Result:
+    return kind(**{**plain, "files": [ShardFile(*f) for f in plain["files"]]})
+
+
+@contextlib.contextmanager
+def _spoiled_is_named(path: str) -> Iterator[None]:
     try:
-        plain = json.loads(data)
-        return kind(**{**plain, "files": [ShardFile(*f) for f in plain["files"]]})
-    except (ValueError, TypeError, KeyError, RecursionError):
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         sys.stderr.write(f"{path} is unreadable; the work that it records is done again\n")
-        return None
+
+
+_RECORD = re.compile(r"part((?:-\d+)+)\.json")
+
+
+def indexes_in(path: str) -> set[int]:
+    """The indexes of the parts that a file records, by its name; none if it is no record."""
+    match = _RECORD.fullmatch(os.path.basename(path))
+    return set(map(int, match[1].split("-")[1:])) if match else set()
 
 
 def fingerprint(key: Mapping[str, Any]) -> str:
@@ -109,43 +136,59 @@ def merge_parts(parts: Iterable[PartResult]) -> PartResult:
 
 @dataclass(frozen=True)
 class Parts:
-    """Where the parts of one run of a stage are recorded. Sent to the workers."""
+    """Where the parts of one run of a stage are recorded. Sent to the workers.
+
+    A record holds the results of one or several parts, and its name has their indexes: a list of
+    the folder tells what is done.
+    """
 
     out: str
     folder: str
 
-    def path(self, index: int) -> str:
-        """The path of a part's record."""
-        return files.join(self.folder, f"part-{index:05d}.json")
+    @property
+    def hold_seconds(self) -> float:
+        """How long a worker may hold results, so that several parts share a record.
 
-    def record(self, index: int, result: PartResult) -> None:
-        files.write_bytes(self.path(index), result.to_json())
+        Each record on an object store costs two requests.
+        """
+        return HOLD_SECONDS if is_object(self.out) else 0.0
 
-    def is_recorded(self, index: int) -> bool:
-        """Whether a part is recorded as done. `Workspace.begin` has deleted invalid records."""
-        return files.exists(self.path(index))
+    def path(self, indexes: Iterable[int]) -> str:
+        """The path of the record of these parts."""
+        numbers = "-".join(f"{index:05d}" for index in sorted(indexes))
+        return files.join(self.folder, f"part-{numbers}.json")
+
+    def record(self, results: Mapping[int, PartResult]) -> None:
+        """Record parts as done, in one file."""
+        plain = {index: dataclasses.asdict(result) for index, result in results.items()}
+        files.write_bytes(self.path(results), json.dumps(plain, sort_keys=True).encode())
+
+    def recorded(self) -> set[int]:
+        """The indexes of the parts that are recorded. `Workspace.begin` deletes invalid records."""
+        return set().union(*map(indexes_in, files.list_folder(self.folder)))
 
     def recorded_count(self) -> int:
         """The number of parts that are recorded as done."""
-        return sum(path.endswith(".json") for path in files.list_folder(self.folder))
+        return len(self.recorded())
 
-    def forget(self, index: int) -> None:
-        """Delete the record of a part, so that it is done again."""
-        files.delete(self.path(index))
+    def forget(self, indexes: Collection[int]) -> None:
+        """Delete the records of parts, so that they are done again."""
+        for path in files.list_folder(self.folder):
+            if not indexes_in(path).isdisjoint(indexes):
+                others = {i: result for i, result in read_parts(path).items() if i not in indexes}
+                if others:
+                    self.record(others)
+                files.delete(path)
+        files.sync_folder(self.folder)
 
     def load(self, count: int) -> dict[int, PartResult]:
         """The recorded results of the first `count` parts, those whose files all exist."""
-        existing = {os.path.basename(path) for path in files.list_folder(self.folder)}
-        named = {i: os.path.basename(self.path(i)) for i in range(count)}
-        present = [i for i, name in named.items() if name in existing]
+        paths = [path for path in files.list_folder(self.folder) if indexes_in(path)]
         with ThreadPoolExecutor(READERS) as pool:  # each is a request on an object store
-            read = dict(zip(present, pool.map(self._read, present), strict=True))
-        recorded = {i: part for i, part in read.items() if part is not None}
+            read = [item for found in pool.map(read_parts, paths) for item in found.items()]
+        recorded = {index: part for index, part in sorted(read, key=itemgetter(0)) if index < count}
         missing = missing_files(self.out, (f for part in recorded.values() for f in part.files))
         return {i: part for i, part in recorded.items() if missing.isdisjoint(part.files)}
-
-    def _read(self, index: int) -> PartResult | None:
-        return read_record(self.path(index), PartResult)
 
 
 def missing_files(out: str, shards: Iterable[ShardFile]) -> set[ShardFile]:
@@ -175,7 +218,7 @@ class Workspace:
         path = self.work(f"{stage}.json")
         if not files.exists(path):
             return None
-        result = read_record(path, StageResult)
+        result = read_stage(path)
         if result is None:
             return None
         if key is not None and result.fingerprint != key:
@@ -209,10 +252,10 @@ class Workspace:
         keep = {self.path(f.path) for part in done.values() for f in part.files}
         self._delete_outputs(outputs, keep)
         pending = [i for i in range(part_count) if i not in done]
-        recorded = set(files.list_folder(parts.folder))
-        for index in pending:
-            if parts.path(index) in recorded:
-                parts.forget(index)
+        parts.forget(pending)
+        for path in files.list_folder(parts.folder):
+            if not indexes_in(path):  # tasks of an earlier run
+                files.delete(path)
         return pending
 
     def _forget_other_parts(self, stage: str, key: str) -> None:
@@ -248,7 +291,7 @@ class Workspace:
         Raises JobFailed if another run holds it.
         """
         if is_object(self.out):
-            with lock.held(self.work("lock")):
+            with lock.held(self.work("lock")), files.listed(self.out):
                 yield
             return
         if files.is_remote(self.out):  # of Beam's other filesystems none has conditional writes

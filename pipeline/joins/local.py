@@ -7,18 +7,20 @@ memory. A file that exists is not made again, so a kill costs the tasks that wer
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import apache_beam as beam
 
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.run import count
+from wikisum.pipeline.engine.run import DoParts
 from wikisum.pipeline.engine.transforms import sorted_rows
-from wikisum.pipeline.engine.workspace import Parts
+from wikisum.pipeline.engine.workspace import PartResult, Parts
 from wikisum.pipeline.joins.flow import Flow, Groups, Named, Source, Step
 from wikisum.pipeline.joins.spill import open_spill, read_range
 
 FOLDER = "ranges"  # below that of the records of the parts
+
+T = TypeVar("T")
 
 
 class _Phase(NamedTuple):
@@ -56,9 +58,9 @@ class LocalFlow:
             consumed = phase.consumed
         _ = (
             before
-            | "Parts: tasks" >> beam.FlatMap(self._begin, [("", i) for i in pending], consumed)
+            | "Parts: tasks" >> beam.FlatMap(self._begin, [(i, None) for i in pending], consumed)
             | "Parts: spread" >> beam.Reshuffle()
-            | "Parts: run" >> beam.Map(self._write, parts)
+            | "Parts: run" >> beam.ParDo(DoParts(self.stage, self._write, parts))
         )
 
     def _phases(self) -> Iterator[_Phase]:
@@ -91,9 +93,7 @@ class LocalFlow:
         taken = {name for step in self.flow.steps[: number + 1] for name in step.takes}
         return [made.label for made in self.flow.makers if taken.issuperset(made.gives)]
 
-    def _begin(
-        self, _: object, tasks: list[tuple[str, int]], consumed: list[str]
-    ) -> list[tuple[str, int]]:
+    def _begin(self, _: object, tasks: list[T], consumed: list[str]) -> list[T]:
         for label in consumed:
             files.delete_folder(files.join(self.folder, label))
         return tasks
@@ -128,15 +128,9 @@ class LocalFlow:
                 paths = (self._path(made.label, index) for index in range(made.count))
                 yield from read_range(paths, name, range_)
 
-    def _write(self, task: tuple[str, int], parts: Parts) -> None:
-        """Write a part and record it."""
-        _, index = task
-        if parts.is_recorded(index):
-            return
+    def _write(self, index: int, _: None) -> PartResult:
         rows = {name: self._rows(name, index) for name in self.flow.target.types}
-        result = self.flow.target.write(index, rows)
-        parts.record(index, result)
-        count(self.stage, result.counts)
+        return self.flow.target.write(index, rows)
 
     def _rows(self, name: str, part: int) -> Iterator[Any]:
         """Yield the rows of a part in their order."""

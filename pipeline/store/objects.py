@@ -11,6 +11,7 @@ import io
 import re
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
 import obstore
@@ -23,15 +24,23 @@ BLOCK_BYTES = 8 << 20  # of a large object, read at once
 _UPLOAD_BYTES = 32 << 20  # a larger object is uploaded in parts of this size
 
 
-_listed: dict[str, "dict[str, ObjectInfo]"] = {}  # by folder, while a block of `listed` lasts
-
-
 class ObjectInfo(NamedTuple):
     """An object as a listing describes it; `modified` is in seconds since 1970."""
 
     path: str
     size_bytes: int
     modified: float
+
+
+@dataclass
+class _Listing:
+    """What is known of a folder: its objects by path, or None before they are first asked for."""
+
+    found: dict[str, ObjectInfo] | None = None
+    is_used: bool = True
+
+
+_listings: dict[str, _Listing] = {}  # by folder, while a block of `listed` lasts
 
 
 def is_object(path: str) -> bool:
@@ -185,6 +194,10 @@ def in_tree(folder: str) -> list[ObjectInfo]:
     if (known := _listing_of(folder)) is not None:
         root = f"{folder.rstrip('/')}/"
         return sorted(each for path, each in known.items() if path.startswith(root))
+    return _tree(folder)
+
+
+def _tree(folder: str) -> list[ObjectInfo]:
     store, prefix = located(folder)
     root = folder.removesuffix(prefix)
     with _errors(folder):
@@ -215,23 +228,38 @@ def _regular_expression(pattern: str) -> str:
 def listed(folder: str) -> Iterator[None]:
     """List a folder and all below it once for what this process asks about it in the block.
 
-    What others write meanwhile is not seen. A block inside another one changes nothing.
+    What others write meanwhile is not seen, but for blocks of `unlisted`. A block inside another
+    one changes nothing.
     """
-    if not is_object(folder) or _listing_of(folder) is not None:
+    if not is_object(folder) or folder in _listings:
         yield
         return
-    found = {each.path: each for each in in_tree(folder)}
-    _listed[folder] = found
+    _listings[folder] = _Listing()
     try:
         yield
     finally:
-        del _listed[folder]
+        del _listings[folder]
 
 
-def _listing_of(path: str) -> "dict[str, ObjectInfo] | None":
-    for folder, found in _listed.items():
-        if path == folder or path.startswith(f"{folder.rstrip('/')}/"):
-            return found
+@contextlib.contextmanager
+def unlisted(folder: str) -> Iterator[None]:
+    """Ask the store itself in the block, in which others write; list the folder again after it."""
+    if (listing := _listings.get(folder)) is None:
+        yield
+        return
+    listing.is_used, listing.found = False, None
+    try:
+        yield
+    finally:
+        listing.is_used = True
+
+
+def _listing_of(path: str) -> dict[str, ObjectInfo] | None:
+    for folder, listing in _listings.items():
+        if listing.is_used and (path == folder or path.startswith(f"{folder.rstrip('/')}/")):
+            if listing.found is None:
+                listing.found = {each.path: each for each in _tree(folder)}
+            return listing.found
     return None
 
 

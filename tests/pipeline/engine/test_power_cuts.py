@@ -45,7 +45,7 @@ def build(out: Path, setting: str) -> None:
                     with AtomicFile(files.join(str(out), path)) as file:
                         file.write(f"{setting} {stage.name} {index}".encode())
                     parts.record(
-                        index, PartResult([ShardFile(path, 1, file.size_bytes, file.sha256)])
+                        {index: PartResult([ShardFile(path, 1, file.size_bytes, file.sha256)])}
                     )
 
             done.append(run.run_stage(job, made, construct))

@@ -18,7 +18,7 @@ def finished(tmp_path, key: str = "f") -> Workspace:
         path = f"documents/documents-fetch-{index}.parquet"
         files.write_bytes(workspace.path(path), b"data")
         shards.append(ShardFile(path, 1, 4, "hash"))
-        workspace.parts("fetch", fingerprint).record(index, PartResult([shards[-1]], counts))
+        workspace.parts("fetch", fingerprint).record({index: PartResult([shards[-1]], counts)})
     extra = {"settings": SETTINGS}
     workspace.finish(StageResult("fetch", fingerprint, shards, {}, extra, 1.0))
     return workspace

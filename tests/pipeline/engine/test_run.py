@@ -1,9 +1,7 @@
 """Running a pipeline: nothing of it is left behind, nothing foreign is said."""
 
 import io
-import json
 import os
-import pickle
 import sys
 import tempfile
 import time
@@ -12,11 +10,12 @@ from pathlib import Path
 import apache_beam as beam
 import pytest
 
+from wikisum.pipeline.engine import run
 from wikisum.pipeline.engine.job import Job
-from wikisum.pipeline.engine.run import RunPart, lanes, run_parts
+from wikisum.pipeline.engine.run import DoParts, lanes, run_parts
 from wikisum.pipeline.engine.runner import run_pipeline
 from wikisum.pipeline.engine.stage import Stage, StageRun
-from wikisum.pipeline.engine.workspace import PartResult, Workspace
+from wikisum.pipeline.engine.workspace import PartResult, Workspace, read_parts
 from wikisum.pipeline.errors import JobFailed
 
 
@@ -41,30 +40,53 @@ def test_a_pipeline_leaves_no_folder_behind_even_if_it_is_killed(tmp_path, monke
 
 def test_a_part_that_is_recorded_is_not_done_again(tmp_path):
     """A retried bundle repeats the parts that it had recorded before its worker was lost."""
+    parts, done = Workspace(str(tmp_path)).parts("scan", "key"), []
+    parts.record({0: PartResult()})
+    assert run_bundle(parts, [0, 1, 1], lambda index, _: done.append(index) or PartResult()) == 3
+    assert done == [1]
+    assert parts.recorded() == {0, 1}
+    assert names(parts) == ["part-00000.json", "part-00001.json"]
+
+
+def test_parts_on_a_store_share_a_record_for_some_seconds(tmp_path, monkeypatch):
+    """Also if a later part fails: what was done before it is recorded."""
     parts = Workspace(str(tmp_path)).parts("scan", "key")
-    tasks = str(tmp_path / "tasks.pickle")
-    Path(tasks).write_bytes(pickle.dumps({0: "first", 1: "second"}))
-    done = []
-
-    def do(index: int, task: str) -> PartResult:
-        done.append(task)
-        return PartResult()
-
-    parts.record(0, PartResult())
-    run = RunPart("scan", do, parts, tasks)
-    assert [*run.process(0), *run.process(1), *run.process(1)] == [0, 1, 1]
-    assert done == ["second"]
-    assert parts.recorded_count() == 2
+    monkeypatch.setattr(type(parts), "hold_seconds", 60.0)
+    run_bundle(parts, [4, 0, 7], lambda index, _: PartResult(counts={"pages": index}))
+    with pytest.raises(ZeroDivisionError):
+        run_bundle(parts, [2, 3], lambda index, _: PartResult(counts={"pages": 1 // (3 - index)}))
+    run_bundle(parts, range(10, 50), lambda index, _: PartResult())
+    assert names(parts)[:2] == ["part-00000-00004-00007.json", "part-00002.json"]
+    assert len(names(parts)) == 4  # with two of 32 and 8 parts
+    assert {i: part.counts for i, part in parts.load(9).items()} == {
+        0: {"pages": 0}, 2: {"pages": 1}, 4: {"pages": 4}, 7: {"pages": 7},
+    }  # fmt: skip
 
 
-def test_tasks_of_earlier_runs_are_deleted(tmp_path):
+def run_bundle(parts, indexes, do) -> int:
+    """Run a bundle of parts; return how many elements it gave."""
+    doing = DoParts("scan", do, parts)
+    doing.start_bundle()
+    given = sum(len([*doing.process((index, None))]) for index in indexes)
+    doing.finish_bundle()
+    return given
+
+
+def names(parts) -> list[str]:
+    return sorted(path.name for path in Path(parts.folder).iterdir())
+
+
+def test_tasks_of_earlier_runs_are_deleted(tmp_path, monkeypatch):
+    """Tasks that are too large for the description of a job are in a file."""
+    monkeypatch.setattr(run, "_GRAPH_BYTES", 0)
     job = Job(Workspace(str(tmp_path)), io.StringIO())
-    run = StageRun(stage=Stage("toy", "toys"), part_count=2)
-    parts = job.workspace.parts("toy", run.fingerprint)
+    stage_run = StageRun(stage=Stage("toy", "toys"), part_count=2)
+    parts = job.workspace.parts("toy", stage_run.fingerprint)
     for tasks in (["a", "b"], ["a", "c"]):
-        run_parts(job, run, tasks, lambda index, task: PartResult(counts={task: 1}))
+        done = run_parts(job, stage_run, tasks, lambda index, task: PartResult(counts={task: 1}))
+        assert list(done.counts) == tasks
         job.workspace.forget("toy", ())
-        parts.forget(1)
+        parts.forget([1])
     assert len(list(Path(parts.folder).glob("tasks-*"))) == 1
 
 
@@ -85,7 +107,8 @@ def test_no_more_tasks_run_at_a_time_than_allowed(tmp_path):
     result = run_parts(job, StageRun(stage=Stage("x", "y"), part_count=6), tasks, _see, 2)
     assert result.counts["tasks"] == 6
     assert result.extra["seen"] <= 2
-    seen = [json.loads(p.read_text())["extra"]["seen"] for p in tmp_path.glob(".work/x-*/*.json")]
+    paths = map(str, tmp_path.glob(".work/x-*/*.json"))
+    seen = [part.extra["seen"] for path in paths for part in read_parts(path).values()]
     assert max(seen) <= 2
 
 

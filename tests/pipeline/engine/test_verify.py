@@ -71,7 +71,7 @@ def test_a_record_of_other_settings_makes_no_file_damaged(flow):
     workspace = flow.job.workspace
     file = flow.results["examples"].files[0]
     other = workspace.parts("examples", "0123456789abcdef")
-    other.record(0, PartResult([file._replace(sha256="0" * 64)]))
+    other.record({0: PartResult([file._replace(sha256="0" * 64)])})
     assert len(recorded_files(workspace, [JOIN])[file.path]) == 2
     assert verify(flow.job, stages()) == []
 

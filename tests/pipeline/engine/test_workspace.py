@@ -36,7 +36,7 @@ def parts_of(out: str, count: int) -> tuple[Workspace, list[ShardFile]]:
         own = [
             write(out, f"{folder}/{folder}-{index}", b"x" * (index + 1)) for folder in ("a", "b")
         ]
-        parts.record(index, PartResult(own, {"pages": index}))
+        parts.record({index: PartResult(own, {"pages": index})})
         made += own
     return workspace, made
 
@@ -65,7 +65,7 @@ def test_parts_without_their_files_are_not_done(out):
     assert list(parts.load(3)) == [0, 1, 2]
     Path(out, "a", "a-1").unlink()
     Path(out, "b", "b-3").write_bytes(b"short")
-    parts.forget(4)
+    parts.forget([4])
     assert list(parts.load(9)) == [0, 2]
     assert workspace.begin("scan", "key", ("a/a-", "b/b-"), 6) == [1, 3, 4, 5]
     assert {p.name for p in Path(out, "a").iterdir()} == {"a-0", "a-2"}
@@ -105,6 +105,15 @@ def test_a_stage_beside_a_dataset_leaves_it_finished(out):
     assert not files.exists(manifest)
 
 
+def test_one_part_of_a_record_is_forgotten(out):
+    parts = Workspace(out).parts("scan", "key")
+    parts.record({i: PartResult(counts={"pages": i}) for i in (3, 1, 12345)})
+    parts.record({2: PartResult()})
+    parts.forget([1, 2])
+    assert parts.recorded() == {3, 12345}
+    assert parts.load(99_999)[12345].counts == {"pages": 12345}
+
+
 @pytest.mark.parametrize("out", ["remote"], indirect=True)
 def test_a_store_is_asked_once_a_folder(out, monkeypatch):
     workspace, made = parts_of(out, 40)
@@ -128,14 +137,15 @@ def test_sizes_of_what_is_there(out):
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{}", b"[]", b"{", b'{"stage": 1}', b"[" * 100_000, b"null"]
+    "data",
+    [b"", b"{}", b"[]", b"{", b'{"stage": 1}', b'{"1": {"files": []}}', b"[" * 100_000, b"null"],
 )
 def test_an_unreadable_record_means_not_done_and_is_named(tmp_path, capsys, data):
     workspace = Workspace(str(tmp_path))
     workspace.finish(StageResult("scan", "k", [], {}, {}, 0.0))
     parts = workspace.parts("scan", "k")
-    parts.record(0, PartResult(counts={"a": 1}))
-    parts.record(1, PartResult(counts={"a": 2}))
+    parts.record({0: PartResult(counts={"a": 1})})
+    parts.record({1: PartResult(counts={"a": 2})})
     assert workspace.finished("scan", "k")
     for path in (tmp_path / ".work/scan.json", tmp_path / ".work/scan-k/part-00000.json"):
         assert path.exists()

@@ -88,6 +88,19 @@ def test_one_listing_serves_a_block(store):
     assert files.list_tree(root) == [f"{root}/2", f"{root}/3", f"{root}/b/4"]
 
 
+def test_what_others_write_is_seen_in_and_after_an_unlisted_block(store):
+    root = f"{store.root}/a"
+    with files.listed(root):
+        assert not files.exists(f"{root}/1")
+        with files.unlisted(root):
+            objects.put(f"{root}/1", b"x")
+            assert files.exists(f"{root}/1")
+        store.requests.clear()
+        assert files.list_tree(root) == [f"{root}/1"]
+        assert files.exists(f"{root}/1")
+        assert store.requests.total() == 1  # one more list
+
+
 def test_missing_objects_and_empty_ones(store):
     with pytest.raises(FileNotFoundError, match="x does not exist"):
         files.read_bytes(f"{store.root}/x")
