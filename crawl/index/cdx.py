@@ -141,9 +141,10 @@ def _count(value: object) -> int:
 
 
 def _check_place(file: str, offset: int, length: int) -> None:
-    """Raises ValueError unless these bytes may lie in a file below the crawl's root."""
+    """Raise ValueError unless these bytes may lie in a file below the crawl's root."""
     if not 0 <= offset <= MAX_OFFSET or not 0 < length <= MAX_OFFSET:
         raise ValueError(f"impossible byte range: {offset}, {length}")
+    file.encode()  # lone surrogates can neither be requested nor stored
     segments = file.replace("\\", "/").split("/")
     if not file or not segments[0] or ".." in segments or ":" in file or _CONTROL.search(file):
         raise ValueError(f"not a path below the root of the crawl: {file[:100]!r}")

@@ -28,6 +28,14 @@ _READ_BYTES = 1 << 18
 _NOT_AS_SENT = frozenset(("transfer-encoding",))  # the chunks are undone
 
 
+class _HttpHead(StatusAndHeaders):
+    """The status or request line and the header lines, written as the bytes that they came as."""
+
+    def to_ascii_bytes(self, filter_func: Any = None) -> bytes:
+        """Return all lines; warcio's method escapes headers and fails for an odd status line."""
+        return f"{self.to_str(filter_func)}\r\n".encode("latin-1")
+
+
 class Segment:
     """A WARC file that is being written."""
 
@@ -89,11 +97,11 @@ class Segment:
         if hop.is_cut:
             warc_headers["WARC-Truncated"] = "length"
         status = f"{hop.status} {hop.reason_phrase}".strip()
-        answer = StatusAndHeaders(status, headers, protocol=hop.version)
+        answer = _HttpHead(status, headers, protocol=hop.version)
         record_id = self._write(url, "response", hop.body, "", warc_headers, answer)
         sent = [(k.decode("latin-1"), v.decode("latin-1")) for k, v in hop.request_headers]
         line = f"GET {hop.target.path} HTTP/1.1"
-        request = StatusAndHeaders(line, sent, is_http_request=True)
+        request = _HttpHead(line, sent, is_http_request=True)
         warc_headers = {"WARC-Date": date, "WARC-Concurrent-To": record_id}
         self._write(url, "request", b"", "", warc_headers, request)
         return record_id

@@ -4,6 +4,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -87,7 +88,7 @@ def table_answers(task: IndexSlice, reader: IndexReader) -> Iterator[Answer]:
     for path in table_paths(reader.remote, task.crawl)[task.part :: task.part_count]:
         try:
             yield from _file_answers(_Ranges(reader.remote, path), reader)
-        except (pa.ArrowException, KeyError) as error:
+        except (pa.ArrowException, KeyError, OSError) as error:  # OSError for a damaged footer
             raise BadRecord("bad_index", f"{path} is not a table of pages: {error}") from error
 
 
@@ -96,6 +97,8 @@ def _file_answers(raw: _Ranges, reader: IndexReader) -> Iterator[Answer]:
     file = pq.ParquetFile(raw, pre_buffer=True)
     columns = [c for c in _COLUMNS if c not in _OPTIONAL or c in file.schema_arrow.names]
     key_column = file.schema_arrow.names.index(_KEY)
+    if not _is_text(file.schema_arrow.field(key_column).type):
+        raise KeyError(f"{_KEY} is not text")
     for group in range(file.num_row_groups):
         statistics = file.metadata.row_group(group).column(key_column).statistics
         has_bounds = statistics is not None and statistics.has_min_max
@@ -117,10 +120,15 @@ def _file_answers(raw: _Ranges, reader: IndexReader) -> Iterator[Answer]:
         yield from (answer for answer in answers.values() if answer.entries or answer.faults)
 
 
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
 def _entry(row: dict[str, Any]) -> Entry:
     plain: dict[str, Any] = {field: row.get(column) for column, field in _COLUMNS.items()}
-    for name in ("digest", "mime", "mime_detected", "truncated", "redirect"):
+    for name in ("timestamp", "digest", "mime", "mime_detected", "truncated", "redirect"):
         plain[name] = plain[name] or ""
-    plain["timestamp"] = plain["timestamp"].strftime("%Y%m%d%H%M%S") if plain["timestamp"] else ""
+    if isinstance(plain["timestamp"], datetime):
+        plain["timestamp"] = plain["timestamp"].strftime("%Y%m%d%H%M%S")
     plain["status"] = plain["status"] or 0
     return Entry(**plain)

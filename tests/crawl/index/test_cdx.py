@@ -138,6 +138,11 @@ def test_a_line_of_cluster_idx_with_columns_to_come():
     assert parse_block(line) == Block("org,example)/", "cdx-00299.gz", 123456789012, 200123)
 
 
+def test_a_block_in_a_file_whose_name_is_not_text_makes_a_bad_line():
+    with pytest.raises(BadLine, match="not a line of a cluster"):
+        parse_block(b"org,example)/ 2024\tcdx-\xff.gz\t0\t9\t1")
+
+
 def block(*keys: str) -> bytes:
     return b"".join(LINE.replace(b"org,example)/page?a=1", key.encode()) + b"\n" for key in keys)
 

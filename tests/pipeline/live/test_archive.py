@@ -142,3 +142,17 @@ def test_a_killed_run_leaves_its_whole_pages(path, whole_pages):
 def test_a_segment_without_pages_leaves_nothing(path):
     write(path).close()
     assert list(path.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("phrase", ["Non Trouv\xe9", "\xff\xfe", "a\tb"])
+def test_a_status_line_and_headers_are_written_as_they_came(path, phrase):
+    answer = exchange("http://a.example/", 404, X_Odd="caf\xe9 =\xc3")._replace(
+        reason_phrase=phrase
+    )
+    write(path, ([answer], outcome("http://a.example/", "http_404"))).close()
+    with path.open("rb") as raw:
+        records = ArchiveIterator(raw, no_record_parse=True)
+        (block,) = [r.raw_stream.read() for r in records if r.rec_type == "response"]
+    assert block.startswith(f"HTTP/1.1 404 {phrase}\r\n".encode("latin-1"))
+    assert b"X-Odd: caf\xe9 =\xc3\r\n" in block
+    assert block.endswith(b"\r\n\r\n" + BODY)

@@ -121,6 +121,26 @@ def test_a_row_that_is_no_capture_is_a_fault_of_its_key(folder):
     assert (len(good.entries), good.faults) == (1, [])
 
 
+@pytest.mark.parametrize("moment", [7, True, [1]])
+def test_a_time_of_the_wrong_type_is_a_fault_of_its_key(folder, moment):
+    write(folder, pa.Table.from_pylist([{**ROW, "fetch_time": moment}]))
+    ((_, entries, faults),) = answers(folder, "a")
+    assert (entries, [fault.reason for fault in faults]) == ([], ["bad_index"])
+
+
+@pytest.mark.parametrize("damage", ["keys are bytes", "keys are numbers", "footer"])
+def test_a_damaged_table_is_named(folder, damage):
+    key = {"keys are bytes": b"a", "keys are numbers": 5}.get(damage, "a")
+    write(folder, pa.Table.from_pylist([{**ROW, "url_surtkey": key}]))
+    path = folder.root / "table/subset=warc/part-0.parquet"
+    if damage == "footer":
+        data = path.read_bytes()
+        path.write_bytes(data[:-40] + b"\xff" * 32 + data[-8:])
+    with pytest.raises(BadRecord, match=r"part-0\.parquet is not a table of pages") as caught:
+        answers(folder, "a")
+    assert caught.value.reason == "bad_index"
+
+
 def test_a_status_that_is_absent_is_zero(folder):
     write(folder, rows("a", fetch_status=None))
     ((_, entries, faults),) = answers(folder, "a")
