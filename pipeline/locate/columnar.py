@@ -88,7 +88,7 @@ def table_answers(task: IndexSlice, reader: IndexReader) -> Iterator[Answer]:
     for path in table_paths(reader.remote, task.crawl)[task.part :: task.part_count]:
         try:
             yield from _file_answers(_Ranges(reader.remote, path), reader)
-        except (pa.ArrowException, KeyError, OSError) as error:  # OSError for a damaged footer
+        except (pa.ArrowException, KeyError, OSError, UnicodeDecodeError) as error:
             raise BadRecord("bad_index", f"{path} is not a table of pages: {error}") from error
 
 
@@ -96,9 +96,9 @@ def _file_answers(raw: _Ranges, reader: IndexReader) -> Iterator[Answer]:
     # what lies between two needed columns is read with them, up to 8 KB, as one range
     file = pq.ParquetFile(raw, pre_buffer=True)
     columns = [c for c in _COLUMNS if c not in _OPTIONAL or c in file.schema_arrow.names]
-    key_column = file.schema_arrow.names.index(_KEY)
-    if not _is_text(file.schema_arrow.field(key_column).type):
-        raise KeyError(f"{_KEY} is not text")
+    key_column = file.schema_arrow.get_field_index(_KEY)
+    if key_column < 0 or not _is_text(file.schema_arrow.field(key_column).type):
+        raise KeyError(f"no column {_KEY} of text")
     for group in range(file.num_row_groups):
         statistics = file.metadata.row_group(group).column(key_column).statistics
         has_bounds = statistics is not None and statistics.has_min_max

@@ -1,6 +1,7 @@
 """A ZipNum index: cluster.idx tells the blocks, each needed block is read once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from wikisum.crawl.errors import BadAnswer, BadLine, BadRecord
 from wikisum.crawl.index.cdx import MAX_BLOCK_BYTES, block_lines, entries_with
@@ -28,14 +29,36 @@ def zipnum_answers(task: IndexSlice, reader: IndexReader) -> Iterator[Answer]:
         block = needed.block
         return Span(f"{folder}/{block.file}", block.offset, block.length)
 
-    start, end, low, high = slice_of(read, size, task.part, task.part_count)
+    with _naming(path):
+        start, end, low, high = slice_of(read, size, task.part, task.part_count)
     lookups = reader.lookups.between(low, high)
     key_count = max(1, reader.lookups.total // task.part_count)
-    needed = needed_blocks(read, start, end, size, lookups, key_count)
+    needed = _in_order(needed_blocks(read, start, end, size, lookups, key_count), path)
     for block, data in read_spans(
         reader.remote, reader.connections, needed, span_of, MAX_BLOCK_BYTES
     ):
         yield from _block_answers(block.keys, data)
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Name the file in the message of a BadLine."""
+    try:
+        yield
+    except BadLine as error:
+        raise BadLine(error.reason, f"{path}: {error}", error.offset) from error
+
+
+def _in_order(blocks: Iterable[BlockLookup[Lookup]], path: str) -> Iterator[BlockLookup[Lookup]]:
+    """Yield the blocks. Raises BadLine, also for one that lies before the last of its file."""
+    file, offset = "", 0
+    with _naming(path):
+        for needed in blocks:
+            block = needed.block
+            if block.file == file and block.offset < offset:
+                raise BadLine("bad_index", f"the blocks of {file} are not in order")
+            file, offset = block.file, block.offset
+            yield needed
 
 
 def _block_answers(lookups: list[Lookup], data: bytes | BadAnswer) -> list[Answer]:

@@ -128,10 +128,11 @@ def test_a_time_of_the_wrong_type_is_a_fault_of_its_key(folder, moment):
     assert (entries, [fault.reason for fault in faults]) == ([], ["bad_index"])
 
 
-@pytest.mark.parametrize("damage", ["keys are bytes", "keys are numbers", "footer"])
+@pytest.mark.parametrize("damage", ["keys are bytes", "keys are numbers", "no keys", "footer"])
 def test_a_damaged_table_is_named(folder, damage):
     key = {"keys are bytes": b"a", "keys are numbers": 5}.get(damage, "a")
-    write(folder, pa.Table.from_pylist([{**ROW, "url_surtkey": key}]))
+    table = pa.Table.from_pylist([{**ROW, "url_surtkey": key}])
+    write(folder, table.drop_columns(["url_surtkey"]) if damage == "no keys" else table)
     path = folder.root / "table/subset=warc/part-0.parquet"
     if damage == "footer":
         data = path.read_bytes()
