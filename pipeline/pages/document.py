@@ -4,6 +4,7 @@ from collections import Counter
 
 from wikisum.crawl.blocked import is_blocked
 from wikisum.crawl.errors import BadPage, BadUrl
+from wikisum.crawl.extract.text_blocks import mark_furniture
 from wikisum.crawl.html import read_page
 from wikisum.crawl.original.t2t import t2t_drop_reason
 from wikisum.crawl.paragraphs import drop_reasons, split_long
@@ -32,7 +33,7 @@ def make_document(
         return drop_record(item.url, error.reason, stage, file, item.offset, str(error))
     kept = []
     pieces = _pieces(page.paragraphs, settings)
-    reasons = _drop_reasons(pieces, settings)
+    reasons = _drop_reasons(pieces, item.kind, settings)
     for paragraph, reason in zip(pieces, reasons, strict=True):
         counts[f"paragraphs_{reason or 'kept'}"] += 1
         if reason is None:
@@ -66,10 +67,12 @@ def _pieces(paragraphs: list[str], settings: PageSettings) -> list[str]:
     return [piece for paragraph in paragraphs for piece in split_long(paragraph)]
 
 
-def _drop_reasons(paragraphs: list[str], settings: PageSettings) -> list[str | None]:
+def _drop_reasons(paragraphs: list[str], kind: str, settings: PageSettings) -> list[str | None]:
+    """Why each paragraph is dropped; of HTML pages the extractor has left out the furniture."""
     if settings.paragraph_rule == "t2t":
         return [t2t_drop_reason(paragraph) for paragraph in paragraphs]
-    return drop_reasons(paragraphs, settings.language)
+    reasons = drop_reasons(paragraphs, settings.language)
+    return mark_furniture(paragraphs, reasons) if kind == "text" else reasons
 
 
 def drop_record(

@@ -78,3 +78,17 @@ def test_a_rejected_record_keeps_its_reason():
 def test_a_url_without_canonical_form_moves_to_the_detail(url, canonical, detail):
     row = drop_record(url, "reason", "scan", "f", 1, "why")
     assert (row.url, row.detail) == (canonical, detail)
+
+
+def test_furniture_of_plain_text_is_dropped_and_counted_but_not_of_html():
+    menu = [f"Section {i}" for i in range(40)]
+    story = [f"{LEAD} It stands on {i} pillars." for i in range(6)]
+    teaser = "You are no longer onsite at your organization. Please log in."
+    lines = ["The bridge", *menu, *story, *menu, teaser, *menu]
+    counts: Counter[str] = Counter()
+    assert made("\n".join(lines), counts).paragraphs == story
+    assert counts["paragraphs_furniture"] == 1
+    assert teaser in made("\n".join(lines), paragraph_rule="t2t").paragraphs
+    html = PAGE._replace(payload=f"<p>{'<p>'.join(lines)}".encode(), kind="html")
+    document = make_document(html, "f.warc", "scan", PageSettings(extractor="soup"), Counter())
+    assert document.paragraphs == [*story, teaser]
