@@ -3,6 +3,9 @@ BIN := .venv/bin
 # the tests of single modules; the files at the top of tests/ run whole builds
 UNITS := tests/crawl tests/ranker tests/graphs tests/pipeline tests/models
 
+# where it is set, each of the many processes would compile all modules again
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo demo-quick test fast lint format bench clusters
 .DELETE_ON_ERROR:
 

@@ -8,7 +8,10 @@ from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.rank import rank
 from wikisum.ranker.rouge import rouge, rouge2_recall
 
-EXAMPLES = [make_example(i, TopicSettings()) for i in range(60)]
+
+@pytest.fixture(scope="module")
+def examples():
+    return [make_example(i, TopicSettings()) for i in range(60)]
 
 
 def is_relevant(example):
@@ -42,12 +45,12 @@ def test_a_shard_holds_sound_examples(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-def test_each_fact_stands_in_one_paragraph_and_titles_differ():
-    for example in EXAMPLES:
+def test_each_fact_stands_in_one_paragraph_and_titles_differ(examples):
+    for example in examples:
         assert sum(is_relevant(example)) == 4
         assert len(example.paragraphs) == 20
         assert len({p.text for p in example.paragraphs}) == 20
-    assert len({e.title for e in EXAMPLES}) == len(EXAMPLES)
+    assert len({e.title for e in examples}) == len(examples)
 
 
 @pytest.mark.parametrize(("place", "first"), [("early", True), ("late", False)])
@@ -56,19 +59,19 @@ def test_the_facts_stand_where_they_are_put(place, first):
     assert found == sorted(found, reverse=first)
 
 
-def test_an_article_depends_on_its_number_and_the_seed_alone():
-    assert make_example(7, TopicSettings()) == EXAMPLES[7]
-    assert make_example(7, TopicSettings(seed=1)).title != EXAMPLES[7].title
+def test_an_article_depends_on_its_number_and_the_seed_alone(examples):
+    assert make_example(7, TopicSettings()) == examples[7]
+    assert make_example(7, TopicSettings(seed=1)).title != examples[7].title
 
 
-def test_the_title_does_not_tell_what_is_relevant_but_the_labels_do():
+def test_the_title_does_not_tell_what_is_relevant_but_the_labels_do(examples):
     recall = dict.fromkeys(("tfidf", "oracle", "random"), 0.0)
-    for example in EXAMPLES:
+    for example in examples:
         texts = [p.text for p in example.paragraphs]
         for method in recall:
             best = rank(method, example.title, texts, lead=example.lead)[:5]
             found = rouge(" ".join(texts[i] for i in best), example.lead)["rougeL"]["recall"]
-            recall[method] += found / len(EXAMPLES)
+            recall[method] += found / len(examples)
     assert recall["oracle"] > recall["tfidf"] + 0.2
     assert recall["random"] > recall["tfidf"]
 
