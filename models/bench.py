@@ -179,7 +179,7 @@ def _largest_batch(
 ) -> tuple[int, float]:
     """Return the largest power of two of examples that fits in memory, and seconds per step."""
     model.train()
-    optimizer = torch.optim.Adam(model.parameters(), fused=device.type == "cuda")
+    optimizer = torch.optim.Adam(model.parameters(), fused=True)
     examples, fitted, taken = 1, 0, 0.0
     while examples <= settings.max_examples:
         batch = drawn_batch(settings, form, examples).to(device)

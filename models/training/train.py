@@ -119,7 +119,7 @@ class Trainer(TrainingLoop[Batch]):
             "lr": train.peak_learning_rate,
             "betas": (train.beta1, train.beta2),
             "eps": train.epsilon,
-            "fused": self.processes.device.type == "cuda",
+            "fused": True,
         }
         if train.optimizer == "adam":
             return torch.optim.Adam(parameters, **common)

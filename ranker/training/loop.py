@@ -245,10 +245,12 @@ class TrainingLoop(Generic[B]):
         count = torch.tensor(float(predictions), device=self.processes.device)
         # data-parallel training has divided the sums by the number of processes
         scale = self.processes.size / self.processes.all_reduce(count)
-        parameters = [p for p in self.model.parameters() if p.grad is not None]
-        for parameter in parameters:
-            parameter.grad.mul_(scale)  # type: ignore[union-attr]
-        return gather(nn.utils.clip_grad_norm_(parameters, self.loop.clip or math.inf))
+        gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
+        for gradient in gradients:
+            gradient.mul_(scale)
+        if self.loop.clip:
+            return gather(nn.utils.clip_grad_norm_(self.model.parameters(), self.loop.clip))
+        return gather(nn.utils.get_total_norm(gradients))
 
     def autocast(self) -> torch.autocast:
         """Return the context of a forward pass in the precision of the settings."""
