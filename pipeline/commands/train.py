@@ -27,6 +27,7 @@ from wikisum.models.settings.run import (
     with_target_length,
 )
 from wikisum.models.table import MODELS, preset, presets, spec_named, spec_of, specs
+from wikisum.models.training.allocation import keep_freed_memory
 from wikisum.models.training.checkpoints import Best, Weights, best_of, choose, prepare_run
 from wikisum.models.training.train import Sampler, Trainer
 from wikisum.models.training.vocabulary import prepare_vocabulary
@@ -131,6 +132,8 @@ def train_summarizer(args: argparse.Namespace) -> int:
     processor = load_model(vocab, args.data)
     settings = _run_settings(args, processor.get_piece_size())
     with _training_processes(args.device) as processes:
+        if processes.device.type == "cpu":
+            keep_freed_memory()
         vocabulary = prepare_vocabulary(
             args.out, train, settings, processor, args.init_from, processes
         )
