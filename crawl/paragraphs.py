@@ -129,8 +129,8 @@ def _has_function_words(paragraph: str, language: str) -> bool:
 
 
 def _word_count(paragraph: str) -> int:
-    """Return the number of words; a long paragraph's separate punctuation marks count too."""
-    count = len(paragraph.split())
+    """Return the number of words up to 61; a long paragraph's separate marks count too."""
+    count = len(paragraph.split(None, MAX_BOILERPLATE_WORDS))
     return count if count > 2 * MIN_WORDS else len(_WORD.findall(paragraph))
 
 
@@ -203,7 +203,7 @@ def split_long(paragraph: str, max_words: int = MAX_WORDS) -> list[str]:
 
     A longer sentence is cut between words. A page without block tags is one paragraph.
     """
-    if len(paragraph) < 2 * max_words or len(paragraph.split()) <= max_words:
+    if len(paragraph) < 2 * max_words or len(paragraph.split(None, max_words)) <= max_words:
         return [paragraph]
     pieces: list[list[str]] = [[]]
     for sentence in _sentences(paragraph):

@@ -7,6 +7,7 @@ of the page, which of its neighbors are prose, and how its words relate to the r
 import re
 from collections import Counter
 from collections.abc import Sequence
+from math import log1p
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.floating[Any]]
 
 WINDOWS = (1, 2, 4, 10)  # lines on each side
+_WIDTHS = np.array(WINDOWS)[:, None]
 SHORT_CHARS = 25
 MAX_GAP = 3  # lines between paragraphs of one run of prose
-MAX_WORDS = 150  # of a paragraph whose words are looked at
+HEAD_CHARS = 400  # of a paragraph whose characters and words are counted
+LOG_LONG = log1p(60)  # words
 MIN_CONTENT_CHARS = 5
 FUNCTION_WORDS = """the of and to in a is was that for on with as by at from it an be are his
 their der die das und den von zu mit des ist im dem ein eine nicht war le la les et du en une
@@ -29,6 +32,19 @@ SECOND_PERSON = "you your yours we our us i my me"
 _SECOND_PERSON = frozenset(SECOND_PERSON.split())
 PAST = "was were had he she his her they their him been did said"
 _PAST = frozenset(PAST.split())
+SITE = """account accept ads adblock advertisement advertising affiliate alerts app apps article
+articles bet blog bonus browser cart click code comment comments commission consent content
+contact continue cookie cookies copyright customers deals delivery device discount donate
+download email enable exclusive faq feedback fields follow free gift help inbox javascript join
+link links log login mail member members membership menu message newsletter newsletters
+notifications offer offers online order orders page pages partners password permission
+personalized podcast policy popular premium price privacy products purchase read refresh register
+reply required reserved review reviews rights search service services settings share shipping
+shop sign site spam sponsored stories story stream subscribe subscriber subscribers subscription
+support terms ticket tickets trial update updates updated username video videos view visit
+visitors watch website websites anmelden beitrag datenschutz datenschutzerklärung einwilligung
+kommentar kommentare nutzung seite webseite website werbung"""
+_SITE = frozenset(SITE.split())
 IMPERATIVES = """read see get learn find click join sign subscribe check try enter visit watch
 download start explore discover choose select follow share contact call enjoy browse shop view
 buy help add please continue register log save use make create take support don't never"""
@@ -38,20 +54,15 @@ _STOPS = frozenset(".!?…。！？؟।")
 _ENDS = _STOPS | frozenset("\"”’»):;'")
 _SENTENCE = re.compile(r"[.!?…][\"'”’»)]* +(?=[\"'“‘«(]?[^\W_a-z])")
 _OPENING = "•·–—-*|»›▪■►▶→+#@&"
-_MARKS = "|•·»›→►▶©®™✓★"
-_DATE = re.compile(
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}\b"
-    r"|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{1,2}:\d{2}\b"
-    r"|\b(?:hours?|days?|minutes?|months?|years?) ago\b",
-    re.IGNORECASE,
-)
+_MARKS = re.compile(r"[|•·»›→►▶©®™✓★]")
+_DIGIT = re.compile(r"\d")
 _GLUED = re.compile(r"[a-z.!?)][A-Z][a-z]")
 OWN = (
     "log_words", "word_chars", "sentences", "words_per_sentence", "stop", "end", "ellipsis",
-    "question", "exclamations", "commas", "function_words", "second_person", "past", "imperative",
-    "capitals", "all_capitals", "digits", "number_words", "lower_start", "digit_start",
-    "mark_start", "quote_start", "quotes", "parentheses", "brackets", "marks", "colons", "address",
-    "date", "glued", "non_ascii", "long", "short",
+    "question", "exclamations", "commas", "function_words", "second_person", "past", "site",
+    "imperative", "capitals", "all_capitals", "digits", "number_words", "lower_start",
+    "digit_start", "mark_start", "quote_start", "quotes", "parentheses", "brackets", "marks",
+    "colons", "address", "glued", "non_ascii", "long", "short",
 )  # fmt: skip
 PLACE = (
     "place", "prose_place", "is_first", "is_last", "log_before", "log_after", "gap_before",
@@ -68,52 +79,58 @@ def text_features(lines: Sequence[str], kept: Sequence[int]) -> Floats:
 
     `kept` holds the indexes of at least one line, in increasing order.
     """
-    words = [_WORD.findall(lines[i][: MAX_WORDS * 12].lower())[:MAX_WORDS] for i in kept]
-    own = np.array([_own(lines[i], found) for i, found in zip(kept, words, strict=True)])
+    heads = [lines[i][:HEAD_CHARS] for i in kept]
+    words = [_WORD.findall(head.lower()) for head in heads]
+    own = [
+        _own(lines[i], *row) for i, row in zip(kept, zip(heads, words, strict=True), strict=True)
+    ]
     place, near = _places(lines, np.array(kept), words)
-    return np.concatenate((own, place, near), axis=1)
+    return np.concatenate((np.array(own, dtype=np.float64), place, near), axis=1)
 
 
-def _own(line: str, words: list[str]) -> tuple[float, ...]:
+def _own(line: str, head: str, words: list[str]) -> tuple[float, ...]:
+    """Return the features OWN; what is counted is counted in the first characters, `head`."""
     count = max(1, len(words))
-    tokens = line.split()
-    chars, token_count = len(line), len(tokens)
-    sentences = len(_SENTENCE.findall(line)) + 1
+    tokens = head.split()
+    letters = "".join([token[0] for token in tokens])
+    chars, token_count = len(head), len(tokens)
+    sentences = len(_SENTENCE.findall(head)) + 1
+    log_words = log1p(line.count(" ") + 1)
     tail = line[-4:]
-    letters = [token[0] for token in tokens]
+    last = line[-1]
     return (
-        np.log1p(token_count),
+        log_words,
         chars / token_count / 10,
         min(sentences, 10) / 10,
         min(token_count / sentences, 60) / 60,
-        line[-1] in _STOPS or (line[-1] in _ENDS and len(tail) > 1 and tail[-2] in _STOPS),
-        line[-1] in _ENDS,
+        last in _STOPS or (last in _ENDS and len(tail) > 1 and tail[-2] in _STOPS),
+        last in _ENDS,
         "…" in tail or "..." in tail,
-        "?" in line,
-        min(line.count("!"), 3) / 3,
-        min(1, line.count(",") / token_count * 5),
+        "?" in head,
+        min(head.count("!"), 3) / 3,
+        min(1, head.count(",") / token_count * 5),
         sum(map(_FUNCTION_WORDS.__contains__, words)) / count,
         sum(map(_SECOND_PERSON.__contains__, words)) / count * 5,
         sum(map(_PAST.__contains__, words)) / count * 5,
+        sum(map(_SITE.__contains__, words)) / count * 5,
         bool(words) and words[0] in _IMPERATIVES,
         sum(map(str.isupper, letters)) / token_count,
-        sum(len(t) > 1 and t.isupper() for t in tokens) / token_count,
-        min(1.0, sum(map(str.isdigit, line)) / chars * 10),
-        sum(map(str.isdigit, letters)) / token_count,
-        line[0].islower(),
-        line[0].isdigit(),
-        line[0] in _OPENING,
-        line[0] in "\"'“‘«„",
-        min(1.0, (line.count('"') + line.count("“") + line.count("”")) / sentences / 2),
-        min(1.0, line.count("(") / sentences),
-        min(1.0, line.count("[") / sentences),
-        min(3, sum(map(line.count, _MARKS))) / 3,
-        min(1.0, line.count(":") / sentences),
-        "http" in line or "www." in line or "@" in line,
-        bool(_DATE.search(line[:400])),
-        min(1.0, len(_GLUED.findall(line)) / sentences),
+        sum(map(str.isupper, tokens)) / token_count,
+        min(1.0, len(_DIGIT.findall(head)) / chars * 10),
+        len(_DIGIT.findall(letters)) / token_count,
+        head[0].islower(),
+        head[0].isdigit(),
+        head[0] in _OPENING,
+        head[0] in "\"'“‘«„",
+        min(1.0, (head.count('"') + head.count("“") + head.count("”")) / sentences / 2),
+        min(1.0, head.count("(") / sentences),
+        min(1.0, head.count("[") / sentences),
+        min(3, len(_MARKS.findall(head))) / 3,
+        min(1.0, head.count(":") / sentences),
+        "http" in head or "www." in head or "@" in head,
+        min(1.0, len(_GLUED.findall(head)) / sentences),
         not line.isascii(),
-        token_count > 60,
+        log_words > LOG_LONG,
         token_count < 15,
     )
 
@@ -126,13 +143,13 @@ def _places(lines: Sequence[str], kept: NDArray[Any], words: list[list[str]]) ->
     chars = prose[kept]
     before = np.cumsum(chars) - chars
     total = chars.sum()
-    gaps = np.diff(kept, prepend=-1, append=count) - 1
+    bounds = np.array([-1, *kept, count])
+    gaps = bounds[1:] - bounds[:-1] - 1
     run_of = np.cumsum(gaps[:-1] > MAX_GAP)  # the number of each paragraph's run, from 0 or 1
     run_chars, run_counts = np.bincount(run_of, chars), np.bincount(run_of)
     longest = int(np.argmax(run_chars))
     inside = kept[run_of == longest]
     to_longest = np.maximum(inside[0] - kept, 0) - np.maximum(kept - inside[-1], 0)
-    times = Counter(lines)
     title, shared = _relations(lines[0], words)
     place = [
         (kept + 0.5) / count,
@@ -143,7 +160,7 @@ def _places(lines: Sequence[str], kept: NDArray[Any], words: list[list[str]]) ->
         np.log1p(total - before - chars) / 10,
         np.log1p(gaps[:-1]) / 5,
         np.log1p(gaps[1:]) / 5,
-        np.array([times[lines[i]] > 1 for i in kept]),
+        [lines.count(lines[i]) > 1 for i in kept],
         run_of == longest,
         run_chars[run_of] / total,
         np.log1p(run_chars[run_of]) / 10,
@@ -155,7 +172,7 @@ def _places(lines: Sequence[str], kept: NDArray[Any], words: list[list[str]]) ->
         np.full(len(kept), np.log1p(count) / 10),
         np.full(len(kept), total / lengths.sum()),
         chars / total,
-        np.log(chars / np.median(chars)),
+        np.log(chars * len(kept) / total),
     ]
     return [np.array(place, dtype=np.float64).T, _neighbors(kept, lengths, prose)]
 
@@ -164,19 +181,15 @@ def _neighbors(kept: NDArray[Any], lengths: Floats, prose: Floats) -> Floats:
     """Return shares of prose and of short lines in windows, [kept, windows x NEAR]."""
     sums = np.zeros((3, len(lengths) + 1))
     np.cumsum((prose, lengths, lengths < SHORT_CHARS), axis=1, out=sums[:, 1:])
-    columns = []
-    for window in WINDOWS:
-        first = np.maximum(kept - window, 0)
-        end = np.minimum(kept + 1 + window, len(lengths))
-        before = sums[:, kept] - sums[:, first]
-        after = sums[:, end] - sums[:, kept + 1]
-        columns += [
-            before[0] / np.maximum(before[1], 1),
-            after[0] / np.maximum(after[1], 1),
-            before[2] / window,
-            after[2] / window,
-        ]
-    return np.array(columns).T
+    before = sums[:, None, kept] - sums[:, np.maximum(kept - _WIDTHS, 0)]  # [3, windows, kept]
+    after = sums[:, np.minimum(kept + 1 + _WIDTHS, len(lengths))] - sums[:, None, kept + 1]
+    columns = (
+        before[0] / np.maximum(before[1], 1),
+        after[0] / np.maximum(after[1], 1),
+        before[2] / _WIDTHS,
+        after[2] / _WIDTHS,
+    )
+    return np.stack(columns, axis=1).reshape(-1, len(kept)).T
 
 
 def _relations(title: str, words: list[list[str]]) -> tuple[list[float], list[float]]:
