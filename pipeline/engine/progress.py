@@ -104,16 +104,20 @@ def drawn(folder: str, stage: str, unit: str, total_work: float, to: TextIO) -> 
 
 
 @contextlib.contextmanager
-def counted(done: Callable[[], int], stage: str, total: int, to: TextIO) -> Iterator[None]:
-    """Draw how many parts are done, for workers that may run on other machines."""
-    start = done()
+def counted(
+    done: Callable[[], int], stage: str, total: int, pending: int, to: TextIO
+) -> Iterator[None]:
+    """Draw how many of the pending parts are done, for workers that may run on other machines.
+
+    `done()` also counts the parts, of `total`, that were done before.
+    """
 
     def line(seconds: float) -> str:
         try:
-            items = done() - start
+            items = done() - (total - pending)
         except OSError:  # a store that does not answer now stops no job
             return f"{stage:<9} ..."
-        return progress_line(stage, f"of {total:,} parts", items, items / total, seconds)
+        return progress_line(stage, f"of {pending:,} parts", items, items / pending, seconds)
 
     with _drawn(line, to, _PLAIN_LINE_EVERY_SECONDS):  # on an object store each is a request
         yield

@@ -5,7 +5,7 @@ import hashlib
 import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import apache_beam as beam
@@ -39,12 +39,14 @@ class DoParts(beam.DoFn):
         self._parts = parts
 
     def start_bundle(self) -> None:
-        self._recorded = self._parts.recorded()
+        self._recorded: set[int] | None = None
         self._held: dict[int, PartResult] = {}
         self._held_since = time.monotonic()
 
     def process(self, element: tuple[int, Any]) -> Iterator[int]:
         index, task = element
+        if self._recorded is None:  # asked here, since runners also start bundles without elements
+            self._recorded = self._parts.recorded() if self._parts.may_repeat else set()
         if index not in self._recorded:
             try:
                 self._held[index] = self._do(index, task)
@@ -84,7 +86,7 @@ def run_stage(
     """
     key, name, workspace = run.fingerprint, run.stage.name, job.workspace
     start = time.monotonic()
-    parts = workspace.parts(name, key)
+    parts = replace(workspace.parts(name, key), may_repeat=bool(job.beam_flags))
     if done := workspace.finished(name, key):
         job.to.write(f"{name:<9} already done\n")
         return done
@@ -97,7 +99,7 @@ def run_stage(
             files.unlisted(workspace.out),
             progress.drawn(job.progress_folder, name, run.stage.unit, work, job.to)
             if job.progress_folder
-            else progress.counted(parts.recorded_count, name, len(pending), job.to),
+            else progress.counted(parts.recorded_count, name, run.part_count, len(pending), job.to),
         ):
             run_pipeline(job, lambda p: construct(p, pending, parts), len(pending), name, key)
     results = parts.load(run.part_count)

@@ -3,7 +3,7 @@
 Both are visible only when they are complete.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
@@ -91,6 +91,12 @@ def read_tables(path: str, columns: list[str] | None = None) -> Iterator[pa.Tabl
         file = pq.ParquetFile(raw)
         for group in range(file.num_row_groups):
             yield file.read_row_group(group, columns=columns)
+
+
+def tables_of(out: str, paths: Iterable[str], columns: list[str]) -> Iterator[pa.Table]:
+    """The row groups of Parquet files, whose paths are relative to the folder `out`."""
+    for path in paths:
+        yield from read_tables(join(out, path), columns)
 
 
 def read_rows(path: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:

@@ -139,11 +139,13 @@ class Parts:
     """Where the parts of one run of a stage are recorded. Sent to the workers.
 
     A record holds the results of one or several parts, and its name has their indexes: a list of
-    the folder tells what is done.
+    the folder tells what is done. A part `may_repeat` that a worker has recorded in the same run,
+    if the engine repeats the work of lost workers; the embedded runner does not.
     """
 
     out: str
     folder: str
+    may_repeat: bool = True
 
     @property
     def hold_seconds(self) -> float:

@@ -4,6 +4,7 @@ import heapq
 import json
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from operator import itemgetter
@@ -11,9 +12,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import StageWriter
-from wikisum.pipeline.engine.shards import read_rows, read_tables
+from wikisum.pipeline.engine.shards import read_rows, tables_of
 from wikisum.pipeline.engine.workspace import PartResult, Workspace
 from wikisum.pipeline.report.leakage import write_keys
 
@@ -32,15 +32,15 @@ class KeptExample(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadExamples:
-    """One shard of examples -> the keys in it, and those examples that the report may show."""
+    """Shards of a split -> the keys in them, and those examples that the report may show."""
 
     writer: StageWriter
 
-    def __call__(self, index: int, path: str) -> PartResult:
-        split = os.path.basename(path).split("-")[0]
+    def __call__(self, index: int, paths: Sequence[str]) -> PartResult:
+        split = os.path.basename(paths[0]).split("-")[0]
         drawn: list[tuple[str, pa.Table]] = []  # the lot and the row of an example
-        with self.writer.part_like(index, path) as part:
-            for table in read_tables(files.join(self.writer.out, path), _COLUMNS):
+        with self.writer.part_like(index, paths[0]) as part:
+            for table in tables_of(self.writer.out, paths, _COLUMNS):
                 write_keys(part, table)
                 lots = [(lot_of(one), i) for i, one in enumerate(table["id"].to_pylist())]
                 drawn += [(lot, table.slice(i, 1)) for lot, i in lots]

@@ -4,7 +4,7 @@ Both files are the same bytes for the same inputs and settings.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,21 +14,23 @@ from wikisum.pipeline.engine.funnel import Counts
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.run import run_parts
+from wikisum.pipeline.engine.shards import ShardFile
 from wikisum.pipeline.engine.stage import Output, Stage, StageRun
-from wikisum.pipeline.engine.workspace import MANIFEST, PartResult, StageResult, merge_parts
+from wikisum.pipeline.engine.workspace import MANIFEST, PartResult, StageResult
 from wikisum.pipeline.examples.join import SIZES_FOLDER
 from wikisum.pipeline.records import SPLITS, Dropped
 from wikisum.pipeline.report.kept import KEPT_EXAMPLES, KeptExample, ReadExamples, read_kept
 from wikisum.pipeline.report.leakage import Key, leakage
-from wikisum.pipeline.report.names import CountDroppedLines, CountNames, NameCount, read_names
+from wikisum.pipeline.report.names import CountNames, NameCount, read_names
 from wikisum.pipeline.report.page import html_page
-from wikisum.pipeline.report.samples import SAMPLE_ROWS, SampleDropped, read_samples
+from wikisum.pipeline.report.samples import SAMPLE_ROWS, ReadDropped, read_samples
 from wikisum.pipeline.report.sizes import histogram, read_sizes, size_percentiles
 from wikisum.pipeline.stages import funnels, page_stages, stages
 
 REPORT = "report/report.json"
 PAGE = "report/index.html"
 _EXAMPLES, _DROPPED, _ARTICLES = "examples/", "dropped/", "articles/"
+_GROUP_BYTES, _GROUP_FILES = 32 << 20, 32
 _DRAWN = ("lead_words", "documents", "paragraphs", "rouge1_recall")
 
 
@@ -39,27 +41,48 @@ READ = Stage(name="report", unit="examples", outputs=(_KEYS, _SAMPLES, _KEPT, _N
 
 @dataclass(frozen=True)
 class ReadForReport:
-    """One file of the dataset -> what the report needs of it, by `readers` of its folder."""
+    """Some files of one folder -> what the report needs of them, by the folder's reader."""
 
-    readers: Mapping[str, tuple[Callable[[int, str], PartResult], ...]]
+    readers: Mapping[str, Callable[[int, list[str]], PartResult]]
 
-    def __call__(self, index: int, path: str) -> PartResult:
-        folder = path.partition("/")[0]
-        return merge_parts(read(index, path) for read in self.readers[folder])
+    def __call__(self, index: int, paths: list[str]) -> PartResult:
+        folder = paths[0].partition("/")[0]
+        return self.readers[folder](index, paths)
+
+
+def in_groups(shards: Iterable[ShardFile]) -> list[list[str]]:
+    """The paths of files in groups, so that small ones share a part; splits stay apart.
+
+    A group has up to 32 files and 32 MB, or one larger file.
+    """
+    groups: list[list[str]] = []
+    split, size_bytes = "", 0
+    for shard in shards:
+        split_before, split = split, shard.path.partition("-")[0]
+        size_bytes += shard.size_bytes
+        if split != split_before or size_bytes > _GROUP_BYTES or len(groups[-1]) == _GROUP_FILES:
+            groups.append([])
+            size_bytes = shard.size_bytes
+        groups[-1].append(shard.path)
+    return groups
 
 
 def write_report(job: Job, stages: list[StageResult], encoded: StageResult) -> StageResult:
     """Read the examples and the dropped rows, write the report; the stages of a build, in order."""
+    made = [encoded, *(stage for stage in stages if stage is not encoded)]
     tasks = [
-        *encoded.paths(_EXAMPLES),
-        *(path for stage in stages for path in stage.paths(_DROPPED) + stage.paths(_ARTICLES)),
+        group
+        for folder in (_EXAMPLES, _DROPPED, _ARTICLES)
+        for group in in_groups(
+            file for stage in made for file in stage.files if file.path.startswith(folder)
+        )
     ]
     run = StageRun(
         stage=READ,
         before=stages,
         part_count=len(tasks),
         total_work=encoded.counts.get("examples_out", 0),
-        key={"samples": [SAMPLE_ROWS, KEPT_EXAMPLES]},
+        key={"samples": [SAMPLE_ROWS, KEPT_EXAMPLES], "groups": [_GROUP_BYTES, _GROUP_FILES]},
     )
 
     def writer(*outputs: Output) -> StageWriter:
@@ -67,9 +90,9 @@ def write_report(job: Job, stages: list[StageResult], encoded: StageResult) -> S
 
     do = ReadForReport(
         {
-            "examples": (ReadExamples(writer(_KEYS, _KEPT)),),
-            "dropped": (SampleDropped(writer(_SAMPLES)), CountDroppedLines(writer(_NAMES))),
-            "articles": (CountNames(writer(_NAMES)),),
+            "examples": ReadExamples(writer(_KEYS, _KEPT)),
+            "dropped": ReadDropped(writer(_SAMPLES, _NAMES)),
+            "articles": CountNames(writer(_NAMES)),
         }
     )
     read = run_parts(job, run, tasks, do)

@@ -1,6 +1,7 @@
 """A few of the dropped rows of every reason, as examples for the report."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -13,6 +14,7 @@ from wikisum.pipeline.engine.part_writer import StageWriter
 from wikisum.pipeline.engine.shards import read_records, read_tables
 from wikisum.pipeline.engine.workspace import PartResult, Workspace
 from wikisum.pipeline.records import Dropped
+from wikisum.pipeline.report.names import LINES, write_names
 
 SAMPLE_ROWS = 5
 
@@ -35,17 +37,33 @@ def samples(rows: Iterable[Dropped], size: int = SAMPLE_ROWS) -> list[Dropped]:
 
 
 @dataclass(frozen=True)
-class SampleDropped:
-    """One file of dropped rows -> its samples, in a file of that name."""
+class ReadDropped:
+    """Files of dropped rows -> their samples, and the recurring lines that most articles lost.
+
+    They are written to files with the name of the first.
+    """
 
     writer: StageWriter
 
-    def __call__(self, index: int, path: str) -> PartResult:
-        rows = read_records(Dropped, files.join(self.writer.out, path))
-        with self.writer.part_like(index, path) as part:
-            for row in samples(rows):
+    def __call__(self, index: int, paths: Sequence[str]) -> PartResult:
+        whole = (files.join(self.writer.out, path) for path in paths)
+        lines: set[tuple[str | None, str | None]] = set()
+        rows = (row for path in whole for row in read_records(Dropped, path))
+        with self.writer.part_like(index, paths[0]) as part:
+            for row in samples(_noting_lines(rows, lines)):
                 part.write(row)
+            write_names(part, {LINES: Counter(line or "" for _, line in lines)})
         return part.result()
+
+
+def _noting_lines(
+    rows: Iterable[Dropped], lines: set[tuple[str | None, str | None]]
+) -> Iterator[Dropped]:
+    """Yield the rows; add the article and the text of each recurring line to `lines`."""
+    for row in rows:
+        if row.reason == "recurring_line":
+            lines.add((row.article, row.detail))
+        yield row
 
 
 def read_samples(

@@ -69,4 +69,4 @@ def test_a_build_takes_few_requests_per_visible_file(monkeypatch):
         assert main(_words(GOLDEN, f"{root}/out")) == 0
         requests = store.requests.total()
         visible = [path for path in files.list_tree(f"{root}/out") if "/.work/" not in path]
-        assert requests < 12 * len(visible)
+        assert requests < 8 * len(visible)

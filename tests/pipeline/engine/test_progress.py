@@ -41,7 +41,7 @@ def test_work_of_this_process_is_drawn(monkeypatch):
 
 def test_parts_on_other_machines_are_counted(monkeypatch):
     monkeypatch.setattr(progress, "_PLAIN_LINE_EVERY_SECONDS", 0.01)
-    done = iter([2, 5])  # before, then; the store does not answer any more
+    done = iter([5])  # two of them before; then the store does not answer any more
     to = io.StringIO()
 
     def count() -> int:
@@ -50,7 +50,7 @@ def test_parts_on_other_machines_are_counted(monkeypatch):
         except StopIteration as error:
             raise OSError("503") from error
 
-    with progress.counted(count, "scan", 12, to):
+    with progress.counted(count, "scan", 14, 12, to):
         until = time.monotonic() + 10
         while "..." not in to.getvalue() and time.monotonic() < until:
             time.sleep(0.01)

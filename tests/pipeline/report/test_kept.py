@@ -44,7 +44,7 @@ def sampled(folder, shards: dict[str, list[str]]) -> list[dict]:
         with open_shard(str(folder), f"examples/{name}", EXAMPLE, {}) as shard:
             for identity in ids:
                 shard.write(example(identity))
-        result = ReadExamples(stage_writer(folder, STAGE, 2))(index, f"examples/{name}")
+        result = ReadExamples(stage_writer(folder, STAGE, 2))(index, [f"examples/{name}"])
         paths += [file.path for file in result.files if file.path.startswith(".work/kept/")]
     return read_kept(Workspace(str(folder)), paths)
 

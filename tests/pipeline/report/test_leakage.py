@@ -71,7 +71,7 @@ def test_the_pages_and_paragraphs_of_examples_become_keys(tmp_path):
         shard.write(example)
     outputs = (*STAGE.outputs, Output(".work/kept/", KeptExample))
     read = ReadExamples(stage_writer(tmp_path, replace(STAGE, outputs=outputs)))
-    file, _ = read(0, "examples/test-00000-of-00001.parquet").files
+    file, _ = read(0, ["examples/test-00000-of-00001.parquet"]).files
     assert (file.path, file.rows) == (".work/keys/test-00000-of-00001.parquet", 3)
     found = leakage(Workspace(str(tmp_path)), [file.path])
     assert (found["test_paragraphs"], found["test_urls"]) == (1, 1)

@@ -2,7 +2,7 @@ import pytest
 
 from wikisum.pipeline.engine.shards import ShardFile
 from wikisum.pipeline.engine.workspace import StageResult
-from wikisum.pipeline.report.report import funnel, graph_statistics, split_rows
+from wikisum.pipeline.report.report import funnel, graph_statistics, in_groups, split_rows
 
 COUNTS = {
     "articles": {"articles_out": 10, "dropped_article_no_lead": 99},
@@ -81,3 +81,12 @@ def test_rows_of_each_split(other):
                                                  ("examples/test-0", 1), (other, 100))]  # fmt: skip
     encoded = StageResult("tokenize", "f", files, {}, {}, 0.0)
     assert split_rows(encoded) == {"train": 11, "validation": 0, "test": 1}
+
+
+def test_small_files_share_a_part_and_splits_stay_apart():
+    sizes = {"examples/train-0": 20, "examples/train-1": 20, "examples/train-2": 1,
+             "examples/test-0": 40, "articles/articles-0": 1}  # fmt: skip
+    shards = [ShardFile(path, 1, size << 20, "") for path, size in sizes.items()]
+    train, *others = sizes
+    assert in_groups(shards) == [[train], others[:2], others[2:3], others[3:]]
+    assert list(map(len, in_groups(shards[2:3] * 70))) == [32, 32, 6]

@@ -7,9 +7,12 @@ from wikisum.pipeline.engine.shards import open_shard
 from wikisum.pipeline.engine.stage import Output, Stage
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import ARTICLE, DROPPED, Dropped
-from wikisum.pipeline.report.samples import SampleDropped, read_samples, samples
+from wikisum.pipeline.report.names import NameCount
+from wikisum.pipeline.report.samples import ReadDropped, read_samples, samples
 
-STAGE = Stage("report", "rows", (Output(".work/samples/", Dropped),))
+STAGE = Stage(
+    "report", "rows", (Output(".work/samples/", Dropped), Output(".work/names/", NameCount))
+)
 ROWS = st.lists(
     st.builds(
         Dropped,
@@ -61,8 +64,8 @@ def test_samples_of_files_name_their_articles(tmp_path):
     ):
         with open_shard(out, name, schema, {}) as writer:
             writer.write(record)
-    sample = SampleDropped(builders.stage_writer(out, STAGE))
-    parts = [sample(n, f"dropped/dropped-{n}.parquet").files[-1].path for n in range(2)]
+    sample = ReadDropped(builders.stage_writer(out, STAGE))
+    parts = [sample(n, [f"dropped/dropped-{n}.parquet"]).files[0].path for n in range(2)]
     found = read_samples(Workspace(out), parts, ["articles/articles-0.parquet"])
     assert found == [
         {**rows[1]._asdict(), "title": None},
