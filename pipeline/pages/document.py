@@ -4,6 +4,7 @@ from collections import Counter
 
 from wikisum.crawl.blocked import is_blocked
 from wikisum.crawl.errors import BadPage, BadUrl
+from wikisum.crawl.extract.merged_lines import split_menus
 from wikisum.crawl.extract.text_blocks import mark_furniture
 from wikisum.crawl.html import read_page
 from wikisum.crawl.original.t2t import t2t_drop_reason
@@ -32,7 +33,7 @@ def make_document(
     except BadPage as error:
         return drop_record(item.url, error.reason, stage, file, item.offset, str(error))
     kept = []
-    pieces = _pieces(page.paragraphs, settings)
+    pieces = _pieces(page.paragraphs, item.kind, settings)
     reasons = _drop_reasons(pieces, item.kind, settings)
     for paragraph, reason in zip(pieces, reasons, strict=True):
         counts[f"paragraphs_{reason or 'kept'}"] += 1
@@ -60,10 +61,12 @@ def make_document(
     )
 
 
-def _pieces(paragraphs: list[str], settings: PageSettings) -> list[str]:
+def _pieces(paragraphs: list[str], kind: str, settings: PageSettings) -> list[str]:
     """The paragraphs, long ones in pieces; the rule of the original leaves them whole."""
     if settings.paragraph_rule == "t2t":
         return paragraphs
+    if kind == "text":
+        paragraphs = [piece for line in paragraphs for piece in split_menus(line)]
     return [piece for paragraph in paragraphs for piece in split_long(paragraph)]
 
 

@@ -1,0 +1,45 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikisum.crawl.extract.merged_lines import MIN_WORDS, split_menus
+
+MENU = " ".join(["Home News Sports Weather Travel Books Music Film Games Cars"] * 3)
+TEXT = (
+    "The iron bridge over the river was opened in 1881, and it was for eleven years the longest "
+    "arch in the country. Trains ran over it until the line was closed by Mr. Penrose."
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "pieces"),
+    [
+        (f"{MENU} {TEXT}", [MENU, TEXT]),
+        (f"{TEXT} {MENU}", [TEXT, MENU]),
+        (f"{TEXT} {MENU} {TEXT}", [TEXT, MENU, TEXT]),
+        (f"{TEXT} {TEXT}", [f"{TEXT} {TEXT}"]),
+        (MENU, [MENU]),  # under 40 words
+    ],
+)
+def test_menus_are_cut_out(line, pieces):
+    assert split_menus(line) == pieces
+
+
+def test_a_title_or_a_list_of_names_in_a_sentence_is_no_menu():
+    title = "Detroit Tigers Dominate the 1984 MLB Season"
+    names = (
+        "by Anna Bell, Carl Dorn, Emil Frey, Gina Hall, Ivan Jung, Karl Lund, Mia Noor, Otto Penn"
+    )
+    line = f"{title} {TEXT} It was built {names}, and Quin Rose, who lived there for many years."
+    assert len(line.split()) > MIN_WORDS
+    assert split_menus(line) == [line]
+
+
+def test_scripts_without_case_have_no_menus():
+    line = "A 그런데 B 이런 C 대중들의 D " + "반응 때문이었을까 " * 30 + "Kim Lee Park Choi"
+    assert split_menus(line) == [line]
+
+
+@given(st.lists(st.sampled_from(["Home", "News", "the", "river,", "was."]), max_size=120))
+def test_no_word_is_lost(words):
+    assert " ".join(split_menus(" ".join(words))).split() == words
