@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from wikisum.models.network.lstm_rows import lstm_over_rows
 
 
 class Memory(NamedTuple):
@@ -35,10 +36,7 @@ class Encoder(nn.Module):
 
     def forward(self, embedded_BLE: Tensor, is_source_BL: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return outputs [B, L, A] and the last hidden and cell states [B, A], forward first."""
-        length_B = is_source_BL.sum(1).cpu()
-        packed = pack_padded_sequence(embedded_BLE, length_B, True, enforce_sorted=False)
-        out, (hidden, cell) = self.lstm(packed)
-        value_BLA, _ = pad_packed_sequence(out, True, total_length=is_source_BL.shape[1])
+        value_BLA, (hidden, cell) = lstm_over_rows(self.lstm, embedded_BLE, is_source_BL.sum(1))
         return value_BLA, _side_by_side(hidden), _side_by_side(cell)
 
 

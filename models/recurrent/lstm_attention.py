@@ -17,10 +17,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from wikisum.models.network.dropout import Dropout
 from wikisum.models.network.loss import cross_entropy, label_log_probabilities
+from wikisum.models.network.lstm_rows import lstm_over_rows, rows_at
 from wikisum.models.network.packing import Batch, Source, pad
 from wikisum.models.network.presets import TINY_DECODING, TINY_SOURCE, TINY_TRAIN
 from wikisum.models.network.spec import Loss, ModelSpec, SummaryModel, TensorState
@@ -81,11 +81,9 @@ class Encoder(nn.Module):
         )
         if self.is_reversed:  # padding stays behind
             index_BL = torch.where(is_source_BL, length_B[:, None] - 1 - index_BL, index_BL)
-        read_BLE = self.dropout(_rows_at(embedded_BLE, index_BL))
-        packed = pack_padded_sequence(read_BLE, length_B.cpu(), True, enforce_sorted=False)
-        out, (hidden, cell) = self.lstm(packed)
-        value_BLA, _ = pad_packed_sequence(out, True, total_length=is_source_BL.shape[1])
-        value_BLA = _rows_at(value_BLA, index_BL)
+        read_BLE = self.dropout(rows_at(embedded_BLE, index_BL))
+        value_BLA, (hidden, cell) = lstm_over_rows(self.lstm, read_BLE, length_B)
+        value_BLA = rows_at(value_BLA, index_BL)
         states = (self._of_layers(hidden), self._of_layers(cell))
         if self.bridge is not None:
             states = torch.tanh(self.bridge[0](states[0])), self.bridge[1](states[1])
@@ -243,10 +241,6 @@ class LstmAttention(SummaryModel):
 
     def _embedded(self, ids: Tensor) -> Tensor:
         return self.target_embedding(ids) * self.scale
-
-
-def _rows_at(x_BLW: Tensor, index_BL: Tensor) -> Tensor:
-    return x_BLW.gather(1, index_BL[..., None].expand(-1, -1, x_BLW.shape[-1]))
 
 
 _TRAIN = TrainSettings(
