@@ -4,6 +4,7 @@ Plain text and the text of WET files break lines where the source did: in the mi
 at a fixed width, or at inline tags.
 """
 
+import html
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise
@@ -12,21 +13,34 @@ from wikisum.crawl.whitespace import normalize_whitespace
 
 MIN_BROKEN_CHARS = 30  # of a line that the next one may continue
 MAX_WIDTH = 100  # of text that is broken at a fixed width
+MIN_JOINED = 3  # lines of a paragraph that show that its text is wrapped
 MIN_FULL_SHARE = 0.6  # of the width, for all lines of a paragraph but its last
+_CLOSERS = '"”’»)'
 _OPEN_END = re.compile(r"[\w,\"'”’»)–-]")
+# Words behind which no line ends unless it is broken.
+_OPEN_WORD = re.compile(
+    r" (?:the|an?|of|and|or|to|in|on|at|by|for|with|from|that|was|were|is|are|as|has|had|his|her"
+    r"|their|its|der|die|das|und|von|de|la|el|y|et)$",
+    re.IGNORECASE,
+)
+_SHOWN_PARAGRAPH = re.compile(r"\s*<p(?: [^<>]*)?>(.*)</p>\s*")  # the source shows its tags as text
+_SHOWN_TAG = re.compile(r"</?(?:a|b|br|em|i|p|span|strong|sub|sup|u)\b[^<>]*>")
 _CONTINUATION = re.compile(r"[\"'“‘«(]?[^\W\d_A-Z]")
 
 
 def join_wrapped_lines(text: str) -> list[str]:
     """Return the paragraphs of plain text, white space normalized.
 
-    A line that begins in lower case continues the one before it if that does not end a sentence.
-    Lines between blank lines are one paragraph if they are broken at a fixed width.
+    A line that begins in lower case continues the one before it if that does not end a sentence,
+    and so does any line behind one that ends in a word such as "the", or behind a full line where
+    three lines are joined already. Lines between blank lines are one paragraph if they are broken
+    at a fixed width. Tags around a line that the source shows as text are removed.
 
         >>> join_wrapped_lines("The bridge over the river Tavin was\\nbuilt of iron.\\nHome")
         ['The bridge over the river Tavin was built of iron.', 'Home']
     """
-    lines = [normalize_whitespace(line) for line in text.splitlines()]
+    shown = map(_without_tags, text.splitlines()) if "</p>" in text else text.splitlines()
+    lines = [normalize_whitespace(line) for line in shown]
     paragraphs: list[str] = []
     for is_text, group in groupby(lines, bool):
         if is_text:
@@ -41,12 +55,29 @@ def _paragraphs(block: list[str]) -> Iterator[str]:
         return
     joined = block[:1]
     for before, line in pairwise(block):
-        if _continues(before, line):
+        if _continues(before, line) or _is_broken(joined):
             joined.append(line)
         else:
             yield " ".join(joined)
             joined = [line]
     yield " ".join(joined)
+
+
+def _without_tags(line: str) -> str:
+    match = _SHOWN_PARAGRAPH.fullmatch(line)
+    return html.unescape(_SHOWN_TAG.sub("", match[1])) if match else line
+
+
+def _is_broken(joined: list[str]) -> bool:
+    """Whether the last line of a paragraph is broken, whatever the next one begins with."""
+    last = joined[-1]
+    if len(last) < MIN_BROKEN_CHARS or not _OPEN_END.match(last[-1]):
+        return False
+    if _OPEN_WORD.search(last):
+        return True
+    width = max(map(len, joined))
+    is_full = len(last) >= width * MIN_FULL_SHARE and width <= MAX_WIDTH
+    return len(joined) >= MIN_JOINED and is_full and last[-1] not in _CLOSERS
 
 
 def _has_fixed_width(block: list[str]) -> bool:

@@ -34,6 +34,38 @@ def test_text_of_a_fixed_width_is_one_paragraph_per_block():
     assert join_wrapped_lines("\n".join([*block, "", *block])) == [" ".join(block)] * 2
 
 
+def test_a_joined_paragraph_goes_on_with_a_capital_behind_a_full_line():
+    lines = [
+        "The bridge over the river Tavin was built of iron",
+        "by the company that had bridged the river in two",
+        "villages and had built the one at Havannah",
+        "Harbor. Trains crossed it from 1881 on, and until",
+        "1960 they carried coal.",
+        "Contact",
+    ]
+    assert join_wrapped_lines("\n".join(lines)) == [" ".join(lines[:5]), "Contact"]
+    headlines = ["The bridge over the river Tavin that", "was built of iron and opened", "Home"]
+    assert join_wrapped_lines("\n".join(headlines)) == [" ".join(headlines[:2]), "Home"]
+
+
+def test_a_line_that_ends_in_an_article_goes_on():
+    lines = [
+        "In 1881 trains crossed the bridge over the",
+        "Tavin.",
+        "Bridges of the river Tavin",
+        "Home",
+    ]
+    assert join_wrapped_lines("\n".join(lines)) == [" ".join(lines[:2]), *lines[2:]]
+
+
+def test_tags_that_the_source_shows_are_removed():
+    text = "<p>The <em>iron</em> bridge &amp; its river.</p>\nThe tag <p> begins a paragraph."
+    assert join_wrapped_lines(text) == [
+        "The iron bridge & its river.",
+        "The tag <p> begins a paragraph.",
+    ]
+
+
 def test_menus_stay_lines():
     menu = ["Home", "News", "Sports", "Contact the editors of the paper"]
     assert join_wrapped_lines("\n".join(menu)) == menu
