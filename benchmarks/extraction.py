@@ -1,11 +1,12 @@
 """How well and how fast extractors find the main text of marked pages: a table, a JSON line.
 
-    python benchmarks/extraction.py PAGES.jsonl.gz [--held-out] [--unmarked CRAWL.warc.gz]
-        [--pictures FILE.png]
+    python benchmarks/extraction.py PAGES.jsonl.gz [--held-out] [--also PAGES.jsonl.gz...]
+        [--unmarked FILE...] [--pictures FILE.png] [--only NAME...]
 
 Our extractors and every peer that is installed run over the same pages in one process. Time is
 CPU time, of each page the least of the runs. On the pages that the fast extractor was trained on,
-use --held-out: it adds the figures of texts that ten models found, none of which has seen the page.
+use --held-out: it adds the figures of texts that ten models found, none of which has seen the site
+of the page; --also names other marked pages that they learn from.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from typing import NamedTuple
 
 import matplotlib
 import numpy as np
+from extractor_samples import block_coverage, marked_sample, read_unmarked_pages
 from extractors import Extractor, installed_extractors
 from marked_pages import (
     MarkedPage,
@@ -28,8 +30,8 @@ from marked_pages import (
     precision_recall,
     read_marked_pages,
 )
-from train_extractor import block_coverage, held_out_models, read_unmarked_pages
 from train_extractor import extract as extract_with
+from train_extractor import held_out_models, read_pages
 
 from wikisum.crawl.extract.blocks import read_blocks
 from wikisum.crawl.extract.main_text import Model, main_blocks
@@ -138,7 +140,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pages", type=Path)
     parser.add_argument("--held-out", action="store_true")
-    parser.add_argument("--unmarked", type=Path, help="pages to train on too, with --held-out")
+    parser.add_argument("--also", type=Path, nargs="*", default=[])
+    parser.add_argument("--only", nargs="*", help="names of the extractors to run; default: all")
+    parser.add_argument("--unmarked", type=Path, nargs="*", default=[], help="used by --held-out")
     parser.add_argument("--pictures", type=Path)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
@@ -150,12 +154,16 @@ def main() -> None:
     )
     models: list[Model] = []
     if options.held_out or options.pictures:
-        unmarked = read_unmarked_pages(options.unmarked) if options.unmarked else []
-        models = held_out_models(pages, unmarked)
+        unmarked = [page for path in options.unmarked for page in read_unmarked_pages(path)]
+        learned = [*pages, *read_pages(options.also)]
+        samples = [marked_sample(page) for page in learned]
+        models = held_out_models(learned, samples, unmarked)[: len(pages)]
     texts = list(map(extract_with, pages, models))
     print(f"{len(pages)} pages of {size:.0f} KB; {machine}\n{HEAD}")
     figures = []
     for name, extract in installed_extractors().items():
+        if options.only and name not in options.only:
+            continue
         row = measure(name, extract, pages, options.runs)
         if options.held_out and name.startswith("fast"):
             figures.append(show(held_out(row, pages, texts)))

@@ -1,6 +1,7 @@
 """Real pages with their main text marked by a person, and the measure of how well it is found.
 
-JSONL, plain or gzip, one page a line: `{"id", "html", "text"}`.
+JSONL, plain or gzip, one page a line: `{"id", "html", "text"}`, and `site` and `kind` in the files
+that marked_sources.py writes.
 """
 
 import gzip
@@ -17,11 +18,13 @@ _WORD = re.compile(r"\w+")
 
 
 class MarkedPage(NamedTuple):
-    """A page in UTF-8 and its main text."""
+    """A page in UTF-8 and its main text; `kind` is empty where a set does not name it."""
 
     id: str
     html: bytes
     text: str
+    site: str
+    kind: str = ""
 
 
 def read_marked_pages(path: Path) -> list[MarkedPage]:
@@ -30,7 +33,13 @@ def read_marked_pages(path: Path) -> list[MarkedPage]:
     lines = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     rows = (json.loads(line) for line in lines.splitlines() if line.strip())
     return [
-        MarkedPage(str(row["id"]), row["html"].encode("utf-8", "replace"), row["text"])
+        MarkedPage(
+            str(row["id"]),
+            row["html"].encode("utf-8", "replace"),
+            row["text"],
+            row.get("site") or str(row["id"]).rstrip("0123456789").rstrip("-"),
+            row.get("kind", ""),
+        )
         for row in rows
     ]
 

@@ -23,7 +23,7 @@ from wikisum.crawl.language import detect
 
 # UTF-8 -> (title, paragraphs)
 EXTRACTORS: dict[str, Callable[[bytes], tuple[str, list[str]]]] = {
-    "fast": fast_text,  # the main text, by a linear model over blocks
+    "fast": fast_text,  # the main text, by a small network over blocks
     "soup": soup_text,  # all visible text, by BeautifulSoup
     "trafilatura": trafilatura_text,  # the main text, by an optional package
 }

@@ -34,7 +34,7 @@ _ENDS = _STOPS | frozenset("\"”’»):;'")
 # Characters that are counted, by their code points below 2^16.
 _CLASSES = ("other", "space", "comma", "stop", "sentence", "not_ascii")
 _OTHER, _SPACE, _COMMA, _STOP, _SENTENCE, _NOT_ASCII = range(len(_CLASSES))
-_CLASS_BY_CODE = np.full(1 << 16, _NOT_ASCII)
+_CLASS_BY_CODE = np.full(1 << 16, _NOT_ASCII, np.uint8)
 _CLASS_BY_CODE[:128] = _OTHER
 for _characters, _class in ((" \n", _SPACE), (",、，", _COMMA), (".?!", _STOP), ("。", _SENTENCE)):
     _CLASS_BY_CODE[list(map(ord, _characters))] = _class
@@ -229,11 +229,13 @@ def _character_counts(texts: list[str]) -> Ints:
     """Return [classes, texts], the number of characters of each class, plus one space per text."""
     lines = "\n".join(texts) + "\n"
     codes = np.frombuffer(lines.encode("utf-32-le", "replace"), np.uint32)
-    classes = _CLASS_BY_CODE[np.minimum(codes, len(_CLASS_BY_CODE) - 1)]
-    classes[:-1][(classes[:-1] == _STOP) & (classes[1:] == _SPACE)] = _SENTENCE
-    text_of = np.repeat(np.arange(len(texts)), [len(text) + 1 for text in texts])
-    counts = np.bincount(text_of + classes * len(texts), minlength=len(_CLASSES) * len(texts))
-    return counts.reshape(len(_CLASSES), len(texts))
+    classes = _CLASS_BY_CODE.take(codes, mode="clip")
+    stops = np.flatnonzero(classes[:-1] == _STOP)
+    classes[stops[classes[stops + 1] == _SPACE]] = _SENTENCE
+    slots = np.repeat(np.arange(0, 8 * len(texts), 8), [len(text) + 1 for text in texts])
+    slots += classes
+    counts = np.bincount(slots, minlength=8 * len(texts))
+    return counts.reshape(len(texts), 8).T[: len(_CLASSES)]
 
 
 def _flags(page: Blocks) -> NDArray[np.uint8]:

@@ -1,4 +1,4 @@
-"""Select the blocks of a page that are its main text, with a linear model.
+"""Select the blocks of a page that are its main text, with a small neural network.
 
 The model (main_text.json) is trained by benchmarks/train_extractor.py on marked real pages.
 """
@@ -25,16 +25,21 @@ _BIT_INDEX = {name: i for i, name in enumerate(BIT_NAMES)}
 
 
 class Model(NamedTuple):
-    """The weights of the linear model. A block is main text if its logit is over `threshold`.
+    """A network with one hidden layer. A block is main text if its logit is over `threshold`.
 
-    logit = bias + numbers . `numbers` + sum over bits above of (`above` + rarity x `rare`).
+    hidden = max(0, bias + `numbers` . numbers + sum over bits above of (`above` + rarity x `rare`))
+    logit = `output` . hidden + `output_bias`
+
+    `bias` and `output` are [hidden]; `numbers`, `above` and `rare` are [hidden, features].
     """
 
-    bias: float
     threshold: float
+    bias: Floats
     numbers: Floats
     above: Floats
     rare: Floats
+    output: Floats
+    output_bias: float
 
 
 def fast_text(html: bytes) -> tuple[str, list[str]]:
@@ -68,7 +73,8 @@ def main_blocks(page: Blocks, model: Model) -> list[bool]:
 def logits(found: Features, model: Model) -> Floats:
     """Return the model's log-odds that each block is main text."""
     of_bits = model.above + model.rare * found.rarity
-    return np.asarray(model.bias + model.numbers @ found.numbers + found.above @ of_bits)
+    hidden = model.numbers @ found.numbers + of_bits @ found.above.T + model.bias[:, None]
+    return np.asarray(model.output @ np.maximum(hidden, 0) + model.output_bias)
 
 
 def _is_below(found: Features, names: tuple[str, ...]) -> NDArray[np.bool_]:
@@ -84,13 +90,15 @@ def default_model() -> Model:
 
 
 def read_model(text: str) -> Model:
-    """Parse a model stored as JSON. Raises KeyError if a feature has no weight."""
+    """Parse a model stored as JSON. Raises KeyError if a feature has no weights."""
     stored = json.loads(text)
     weights = stored["weights"]
     return Model(
-        bias=stored["bias"],
         threshold=stored["threshold"],
-        numbers=np.array([weights[name] for name in NUMBER_NAMES]),
-        above=np.array([weights[f"above_{name}"] for name in BIT_NAMES]),
-        rare=np.array([weights[f"rare_{name}"] for name in BIT_NAMES]),
+        bias=np.array(stored["bias"]),
+        numbers=np.array([weights[name] for name in NUMBER_NAMES]).T,
+        above=np.array([weights[f"above_{name}"] for name in BIT_NAMES]).T,
+        rare=np.array([weights[f"rare_{name}"] for name in BIT_NAMES]).T,
+        output=np.array(stored["output"]),
+        output_bias=stored["output_bias"],
     )

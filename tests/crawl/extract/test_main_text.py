@@ -81,15 +81,19 @@ def test_features_have_their_names():
 
 def test_logit_by_hand():
     names = (*NUMBER_NAMES, *(f"{k}_{b}" for k in ("above", "rare") for b in BIT_NAMES))
-    weights = dict.fromkeys(names, 0.0) | {"short": 2.0, "above_header": -0.5, "rare_form": 4.0}
-    model = read_model(json.dumps({"bias": 1.0, "threshold": 0.0, "weights": weights}))
+    weights = {name: [0.0, 0.0] for name in names}
+    weights |= {"short": [2.0, 0.0], "above_header": [-0.5, 3.0], "rare_form": [4.0, 0.5]}
+    text = {"threshold": 0.0, "bias": [1, -1], "output": [1, -2], "output_bias": 0.5}
+    model = read_model(json.dumps({**text, "weights": weights}))
     page = read_blocks(b"<header><p>ab</p></header><form>cd</form><p>ef</p><p>gh</p>")
-    assert logits(features(page), model) == pytest.approx([2.5, 1 + 2 + 4 * 0.75, 3, 3])
+    hidden = [[1 + 2 - 0.5, -1 + 3], [1 + 2 + 4 * 0.75, 0], [3, 0], [3, 0]]
+    expected = [first - 2 * second + 0.5 for first, second in hidden]
+    assert logits(features(page), model) == pytest.approx(expected)
 
 
 def test_a_model_with_a_missing_weight_is_refused():
     with pytest.raises(KeyError):
-        read_model('{"bias": 0, "threshold": 0, "weights": {}}')
+        read_model('{"threshold": 0, "bias": [0], "weights": {}}')
 
 
 @pytest.mark.slow
