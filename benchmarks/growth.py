@@ -1,0 +1,301 @@
+"""CPU time, peak memory and disk of each stage of a whole build, by the number of articles.
+
+    python -m benchmarks.growth DUMP --rows benchmarks/growth.jsonl
+        [--articles 1000 4000 16000] [--workers 1 2] [--plot FILE]
+
+Builds datasets of generated slices: the articles of DUMP, a real Wikipedia dump, in turn, each with
+new titles, at most 1,500 characters, their templates, and references to two pages of 600 bytes.
+Every fourth article brings a template of its own. Each build has a process of its own. CPU time and
+the peak of the proportional set size are those of it and all its workers together; disk is what the
+output folder grows by at most while the stage runs. Memory is sampled four times per second. The
+figures of a build are appended to the file of `--rows`, and builds in it are not run again. Prints
+the table, and the exponents of CPU time.
+"""
+
+import argparse
+import bz2
+import contextlib
+import gzip
+import json
+import math
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.sax.saxutils import escape, unescape
+
+import psutil
+
+from benchmarks.estimate import STAGES, cpu_seconds, folder_bytes
+from benchmarks.joins import table
+from wikisum.pipeline.cli import main as wikisum
+from wikisum.pipeline.engine import run
+
+PAGES_PER_ARTICLE = 2
+ARTICLES_PER_FILE = 1_000
+ARTICLES_PER_TEMPLATE = 4
+MAX_ARTICLE_CHARS = 1_500
+SAMPLE_SECONDS = 0.25
+_URL = re.compile(r"https?://[^\s|\]}<]+")
+_PAGE = re.compile(r"<title>([^<]*)</title>.*?<text[^>]*>(.*?)</text>", re.DOTALL)
+_HEAD = "<mediawiki xml:lang='en'><siteinfo><dbname>enwiki</dbname></siteinfo>\n"
+_TEMPLATE = (
+    "{{#if:{{{name|}}}|{{{name}}} has {{formatnum:{{{count|0}}}}} {{#ifeq:{{{kind}}}|lake|islands|"
+    "bridges}}{{#switch:{{{kind}}}|lake=, and freezes|river=, and floods}}.}}"
+)
+
+
+class Source(NamedTuple):
+    """A real article: its title, its markup and its words."""
+
+    title: str
+    text: str
+    words: list[str]
+
+
+def read_sources(dump: Path) -> list[Source]:
+    """The articles of a dump from their leads on, cut."""
+    found = []
+    for title, text in _PAGE.findall(bz2.decompress(dump.read_bytes()).decode()):
+        plain = unescape(text, {"&quot;": '"'})
+        words = re.findall(r"[a-z]{2,}", plain.lower())
+        if not plain.lower().startswith("#redirect") and len(words) > 400:
+            lead = plain[max(0, plain.find("'''")) :]
+            found.append(Source(unescape(title), lead[:MAX_ARTICLE_CHARS], words))
+    return found
+
+
+def write_slice(folder: Path, sources: list[Source], count: int) -> None:
+    """Write dump files and WET files of so many articles."""
+    for start in range(0, count, ARTICLES_PER_FILE):
+        chance = random.Random(start)
+        numbers = range(start, min(start + ARTICLES_PER_FILE, count))
+        with (
+            bz2.open(folder / f"dump-{start:06d}.xml.bz2", "wt") as dump,
+            gzip.open(folder / f"pages-{start:06d}.warc.wet.gz", "wb", compresslevel=1) as pages,
+        ):
+            dump.write(_HEAD)
+            for number in numbers:
+                source = sources[number % len(sources)]
+                dump.writelines(_dump_pages(number, source))
+                for page in range(PAGES_PER_ARTICLE):
+                    pages.write(_record(_url(number, page), source, chance))
+            dump.write("</mediawiki>\n")
+
+
+def _url(article: int, page: int) -> str:
+    return f"http://site{article % 997}.example/{article}/{page}"
+
+
+def _dump_pages(number: int, source: Source) -> Iterator[str]:
+    template = f"Measure {number // ARTICLES_PER_TEMPLATE}"
+    if number % ARTICLES_PER_TEMPLATE == 0:
+        yield _dump_page(10**7 + number, 10, f"Template:{template}", _TEMPLATE)
+    urls = iter(range(10**6))
+    text = _URL.sub(lambda _: _url(number, next(urls)), source.text)
+    for page in range(next(urls), PAGES_PER_ARTICLE):
+        text += f"<ref>{{{{cite web|url={_url(number, page)}|title=Page {page}}}}}</ref>"
+    text += f"\n\n== Counts ==\n{{{{{template}|name=It|count={number}|kind=lake}}}}\n"
+    yield _dump_page(number + 1, 0, f"{source.title} {number}", text)
+
+
+def _dump_page(number: int, namespace: int, title: str, text: str) -> str:
+    return (
+        f"<page><title>{escape(title)}</title><ns>{namespace}</ns><id>{number}</id><revision>"
+        f"<text>{escape(text)}</text></revision></page>\n"
+    )
+
+
+def _record(url: str, source: Source, chance: random.Random) -> bytes:
+    """A WET record: three paragraphs of sentences whose words are the article's."""
+    paragraphs = []
+    for _ in range(3):
+        sentences = (" ".join(chance.choices(source.words, k=15)) for _ in range(2))
+        paragraphs.append(" ".join(f"{sentence.capitalize()}." for sentence in sentences))
+    block = "\n".join([source.title, *paragraphs]).encode()
+    head = (
+        f"WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n"
+        f"WARC-Target-URI: {url}\r\nContent-Type: text/plain\r\nContent-Length: {len(block)}\r\n"
+    )
+    return head.encode() + b"\r\n" + block + b"\r\n\r\n"
+
+
+def one(*words: str) -> None:
+    """What the process of a build does: print the CPU time after each stage, and the wall time."""
+    run_pipeline, to = run.run_pipeline, sys.stdout
+
+    def watched(job: Any, construct: Any, parts: int, stage: str, key: str) -> None:
+        run_pipeline(job, construct, parts, stage, key)
+        print(STAGES.get(stage, stage), cpu_seconds(), file=to, flush=True)
+
+    run.run_pipeline = watched
+    print("start", cpu_seconds(), file=to, flush=True)
+    with contextlib.redirect_stdout(sys.stderr):
+        code = wikisum(["build", *words])
+    print("report", cpu_seconds(), file=to, flush=True)
+    sys.exit(code)
+
+
+class Peaks:
+    """The peaks since the last call of `take`, sampled in a thread."""
+
+    def __init__(self, process: psutil.Process, folder: Path) -> None:
+        self._process, self._folder = process, folder
+        self._stopped = threading.Event()
+        self._memory = 0.0
+        self._disk = self._disk_before = folder_bytes(folder)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        next_disk = 0.0
+        while not self._stopped.wait(SAMPLE_SECONDS):
+            total = 0
+            with contextlib.suppress(psutil.Error):
+                for each in (self._process, *self._process.children(recursive=True)):
+                    with contextlib.suppress(psutil.Error):
+                        total += each.memory_full_info().pss
+            self._memory = max(self._memory, total)
+            if time.monotonic() > next_disk:
+                self._disk = max(self._disk, folder_bytes(self._folder))
+                next_disk = time.monotonic() + 5 * SAMPLE_SECONDS
+
+    def take(self) -> tuple[float, float]:
+        """(peak of memory, peak of what was added to the folder) in MB; both start anew."""
+        now = folder_bytes(self._folder)
+        taken = self._memory / 1e6, (max(self._disk, now) - self._disk_before) / 1e6
+        self._memory, self._disk, self._disk_before = 0.0, now, now
+        return taken
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+
+def measured(sources: list[Source], count: int, workers: int, entities: str) -> dict[str, Any]:
+    """Build a slice; return the figures of each stage."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, out = Path(name), Path(name) / "out"
+        write_slice(folder, sources, count)
+        words = [
+            "--articles",
+            f"{folder}/dump-*",
+            "--warcs",
+            f"{folder}/pages-*",
+            "--out",
+            str(out),
+        ]
+        words += ["--workers", str(workers), "--entities", entities, "--recurring-articles", "0"]
+        words += ["--memory", "0.25", "--vocab-size", "2000", "--vocab-sample", "4000"]
+        command = [sys.executable, "-m", "benchmarks.growth", "--one", *words]
+        start = time.monotonic()
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        stages: dict[str, dict[str, float]] = {}
+        peaks, before = Peaks(psutil.Process(process.pid), out), 0.0
+        for line in process.stdout:
+            stage, seconds = line.split()
+            memory, disk = peaks.take()
+            if stage != "start":
+                row = stages.setdefault(stage, {"cpu_seconds": 0, "peak_mb": 0, "disk_mb": 0})
+                row["cpu_seconds"] = round(row["cpu_seconds"] + float(seconds) - before, 1)
+                row["peak_mb"] = round(max(row["peak_mb"], memory))
+                row["disk_mb"] = round(max(row["disk_mb"], disk), 1)
+            before = float(seconds)
+        peaks.stop()
+        if process.wait():
+            raise SystemExit(f"{' '.join(command)} failed")
+        left = folder_bytes(out) / 1e6
+    return {
+        "articles": count, "workers": workers, "entities": entities, "stages": stages,
+        "seconds": round(time.monotonic() - start), "out_mb": round(left, 1),
+    }  # fmt: skip
+
+
+def lines(builds: list[dict[str, Any]]) -> list[dict[str, object]]:
+    """A row for each stage of each build, with the exponent since the next smaller build."""
+    rows: list[dict[str, object]] = []
+    for build in builds:
+        same = [b for b in builds if all(b[k] == build[k] for k in ("workers", "entities"))]
+        smaller = [b for b in same if b["articles"] < build["articles"]]
+        before = max(smaller, key=lambda b: int(b["articles"]), default=None)
+        total = {
+            "cpu_seconds": round(sum(s["cpu_seconds"] for s in build["stages"].values()), 1),
+            "peak_mb": max(s["peak_mb"] for s in build["stages"].values()),
+            "disk_mb": build["out_mb"],
+        }
+        for stage, figures in {**build["stages"], "all": total}.items():
+            row = {name: build[name] for name in ("workers", "entities", "articles")}
+            row |= {"stage": stage, **figures, "exponent": "", "memory_ratio": ""}
+            old = before and next((r for r in rows if _is_same(r, stage, before)), None)
+            if before and old:
+                factor = math.log(build["articles"] / before["articles"])
+                growth = figures["cpu_seconds"] / max(float(str(old["cpu_seconds"])), 0.1)
+                row["exponent"] = round(math.log(max(growth, 0.01)) / factor, 2)
+                row["memory_ratio"] = round(figures["peak_mb"] / int(str(old["peak_mb"])), 2)
+            rows.append(row)
+    return rows
+
+
+def _is_same(row: dict[str, object], stage: str, build: dict[str, Any]) -> bool:
+    names = ("workers", "entities", "articles")
+    return row["stage"] == stage and all(row[name] == build[name] for name in names)
+
+
+def plot(rows: list[dict[str, object]], path: str) -> None:
+    """Draw CPU time, memory and disk of each stage over the number of articles."""
+    from matplotlib import pyplot
+
+    series = sorted({(r["workers"], r["entities"]) for r in rows}, key=str)
+    figure, panels = pyplot.subplots(
+        len(series), 3, figsize=(12, 3.2 * len(series)), squeeze=False, sharex=True
+    )
+    for (workers, entities), line in zip(series, panels, strict=True):
+        of_series = [r for r in rows if (r["workers"], r["entities"]) == (workers, entities)]
+        for panel, unit in zip(line, ("cpu_seconds", "peak_mb", "disk_mb"), strict=True):
+            for stage in dict.fromkeys(r["stage"] for r in of_series):
+                points = [(r["articles"], r[unit]) for r in of_series if r["stage"] == stage]
+                panel.plot(*zip(*points, strict=True), "o-", label=stage, markersize=3)
+            panel.set(xscale="log", yscale="linear" if unit == "peak_mb" else "log")
+            panel.set(xlabel="articles", ylabel=unit.replace("_", " "))
+            panel.set_title(f"workers: {workers}, entities: {entities}", fontsize=9)
+        line[-1].legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.tight_layout()
+    figure.savefig(path, dpi=100)
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--one"]:
+        one(*sys.argv[2:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("dump", type=Path)
+    parser.add_argument("--articles", type=int, nargs="+", default=[1_000, 4_000, 16_000])
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--entities", choices=["spacy", "fast", "none"], default="none")
+    parser.add_argument("--rows", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--plot", metavar="FILE")
+    args = parser.parse_args()
+    args.rows.touch()
+    builds = list(map(json.loads, args.rows.read_text().splitlines()))
+    done = {(b["articles"], b["workers"], b["entities"]) for b in builds}
+    sources = read_sources(args.dump)
+    for count in args.articles:
+        for workers in args.workers:
+            if (count, workers, args.entities) not in done:
+                builds.append(measured(sources, count, workers, args.entities))
+                with args.rows.open("a") as file:
+                    file.write(json.dumps(builds[-1]) + "\n")
+    rows = lines(sorted(builds, key=lambda b: (b["workers"], b["entities"], b["articles"])))
+    print(*table(rows), sep="\n")
+    if args.plot:
+        plot(rows, args.plot)
+
+
+if __name__ == "__main__":
+    main()
