@@ -19,11 +19,12 @@ import apache_beam as beam
 from apache_beam.ml.inference.base import KeyedModelHandler, ModelHandler, RunInference
 
 from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.shards import read_rows
 from wikisum.pipeline.engine.transforms import ReadFiles, RowType, WriteParts
 from wikisum.pipeline.engine.workspace import PartResult, Parts
 from wikisum.pipeline.examples.ranker_run import local_run
-from wikisum.pipeline.rerank.shard import WriteRanked
+from wikisum.pipeline.records import Example
+from wikisum.pipeline.rerank.shard import WriteRanked, read_examples
+from wikisum.ranker.data.errors import BadFile
 
 if TYPE_CHECKING:
     from wikisum.ranker.learned.score import Scorer
@@ -115,17 +116,18 @@ class RankShards:
         )
 
     def _chunks(self, index: int) -> Iterator[tuple[Key, Chunk]]:
-        columns = ["title_ids", "paragraph_ids"] if self.are_ids else ["title", "paragraphs"]
-        articles = map(self._article, read_rows(self.paths[index], columns))
+        articles = map(self._article, read_examples(self.paths[index]))
         number = 0
         while chunk := list(islice(articles, ARTICLES_PER_CHUNK)):
             yield (index, number), chunk
             number += 1
 
-    def _article(self, row: dict[str, Any]) -> tuple[Any, Any]:
-        if self.are_ids:
-            return row["title_ids"], row["paragraph_ids"]
-        return row["title"], [p["text"] for p in row["paragraphs"]]
+    def _article(self, example: Example) -> tuple[Any, Any]:
+        if not self.are_ids:
+            return example.title, [paragraph.text for paragraph in example.paragraphs]
+        if example.title_ids is None or example.paragraph_ids is None:
+            raise BadFile(f"the example {example.id} has no subword ids, unlike others")
+        return example.title_ids, example.paragraph_ids
 
     def _with_part(self, element: tuple[Key, Scores]) -> tuple[int, ScoredChunk]:
         (index, number), scores = element

@@ -1,10 +1,21 @@
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wikisum.graphs.edges import Edges
-from wikisum.pipeline.records import Example, Paragraph
-from wikisum.pipeline.rerank.shard import page_order, reranked, scores_by_method
+from wikisum.pipeline.records import EXAMPLE, Example, Paragraph, to_table
+from wikisum.pipeline.rerank.shard import (
+    _metadata,
+    page_order,
+    read_examples,
+    reranked,
+    scores_by_method,
+)
+from wikisum.ranker.data.errors import BadFile
 
 TEXTS = [
     "The river runs past the mill.",
@@ -73,3 +84,74 @@ def test_a_method_sees_the_paragraphs_in_the_order_of_their_pages():
 def test_a_missing_score_is_told():
     with pytest.raises(ValueError, match="3 scores for 4 paragraphs"):
         reranked(example(), [1.0, 2.0, 3.0], 4)
+
+
+def foreign_shard(path, **changes):
+    """Write a shard of three rows, the last of which is changed."""
+    row = to_table([example()], EXAMPLE).to_pylist()[0]
+    table = pa.Table.from_pylist([row, row, {**row, **changes}], schema=EXAMPLE)
+    pq.write_table(table, path, row_group_size=2)
+    return table
+
+
+def test_examples_of_another_program_are_read(tmp_path):
+    path = tmp_path / "train-0.parquet"
+    table = foreign_shard(path).append_column("extra", pa.array([1, 2, 3]))
+    pq.write_table(table, path)
+    found = list(read_examples(str(path)))
+    assert [(e.id, [p.text for p in e.paragraphs], e.paragraph_ids) for e in found] == [
+        ("00", TEXTS, example().paragraph_ids)
+    ] * 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"lead": None}, "lead is null"),
+        ({"url": None}, "url is null"),
+        ({"documents": None}, "documents is null"),
+        ({"sections": [None]}, "holds a section or a document that is null"),
+        ({"paragraphs": None}, "paragraphs is null"),
+        ({"paragraph_ids": [[1]]}, "has 4 paragraphs, but ids of 1"),
+    ],
+)
+def test_a_wrong_row_of_another_program_is_named(tmp_path, changes, fault):
+    path = str(tmp_path / "train-0.parquet")
+    foreign_shard(path, **changes)
+    with pytest.raises(BadFile) as caught:
+        list(read_examples(path))
+    assert str(caught.value) == f"{path}: row 2: {fault}"
+
+
+def test_a_wrong_column_of_another_program_is_named(tmp_path):
+    path = tmp_path / "train-0.parquet"
+    table = foreign_shard(path)
+    pq.write_table(table.drop_columns(["documents"]), path)
+    with pytest.raises(BadFile, match=r"train-0\.parquet has no column documents"):
+        list(read_examples(str(path)))
+    texts = pa.array(["a", "b", "c"])
+    pq.write_table(table.set_column(table.column_names.index("sections"), "sections", texts), path)
+    with pytest.raises(
+        BadFile, match=r"train-0\.parquet: sections is of the type string, not list"
+    ):
+        list(read_examples(str(path)))
+    path.write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(BadFile, match=r"train-0\.parquet: "):
+        list(read_examples(str(path)))
+
+
+@pytest.mark.parametrize("settings", ["", "[1]", "{", "[" * 100_000])
+def test_settings_of_another_program_that_are_no_object_are_named(tmp_path, settings):
+    path = str(tmp_path / "train-0.parquet")
+    schema = EXAMPLE.with_metadata({"wikisum.settings": settings})
+    pq.write_table(pa.Table.from_pylist([], schema=schema), path)
+    with pytest.raises(BadFile, match=r"train-0\.parquet: its metadata .* is not a JSON object"):
+        _metadata(path, {})
+
+
+def test_settings_of_the_ranking_join_those_of_the_shard(tmp_path):
+    path = str(tmp_path / "train-0.parquet")
+    schema = EXAMPLE.with_metadata({"wikisum.settings": '{"a": 1}'})
+    pq.write_table(pa.Table.from_pylist([], schema=schema), path)
+    found = json.loads(_metadata(path, {"method": "tfidf"})["wikisum.settings"])
+    assert found == {"a": 1, "rank": {"method": "tfidf"}}
