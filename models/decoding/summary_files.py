@@ -175,7 +175,7 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Any]]:
             if line.strip():
                 try:
                     yield f"line {number}", json.loads(line)
-                except ValueError as error:  # also bytes that are no UTF-8
+                except (ValueError, RecursionError) as error:  # also bytes that are no UTF-8
                     raise BadSummaries(f"{path}: line {number}: is not JSON: {error}") from error
 
 

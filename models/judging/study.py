@@ -66,7 +66,7 @@ def open_study(folder: Path) -> Study:
         protocol = Protocol.from_plain(plain["protocol"])
         settings = StudySettings(**plain["settings"])
         return Study(folder, protocol, tuple(plain["systems"]), settings, Store(folder / DATABASE))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{path}: is not the settings of a study: {error}") from error
 
 

@@ -9,7 +9,6 @@ lengths-*.npz             cached lengths of the examples of each split
 """
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from torch import Tensor
 from wikisum.models.settings.run import RunSettings
 from wikisum.models.table import from_json, to_json
 from wikisum.ranker.data.errors import BadFile
+from wikisum.ranker.runs.atomic import read_json_object
 from wikisum.ranker.runs.checkpoints import (
     create_run,
     has_checkpoint,
@@ -159,12 +159,16 @@ def prepare_run(run: Path, settings: RunSettings, vocab: bytes, data: str) -> No
 def data_of(run: Path) -> str:
     """Return the dataset of a run.
 
-    Raises FileNotFoundError if the folder holds no run, or one that names no dataset.
+    Raises FileNotFoundError if the folder holds no run, or one that names no dataset; BadFile for
+    damaged settings.
     """
     path = run / SETTINGS
     if not path.is_file():
         raise FileNotFoundError(f"{run} holds no run of a {KIND}: no {SETTINGS}")
-    data = json.loads(path.read_text())["data"]
+    settings = read_json_object(path)
+    data = settings.get("data", 0)  # null for a run that was converted
     if data is None:
         raise FileNotFoundError(f"{run} was converted and names no dataset: choose one with --data")
-    return str(data)
+    if not isinstance(data, str):
+        raise BadFile(f"{path} names no dataset: its data must be a path")
+    return data

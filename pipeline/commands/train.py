@@ -41,10 +41,12 @@ from wikisum.pipeline.commands.flags import (
     settings_of,
 )
 from wikisum.pipeline.errors import JobFailed
+from wikisum.ranker.data.errors import BadFile
 from wikisum.ranker.data.shards import find_vocab, row_groups, split_shards
 from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings
 from wikisum.ranker.learned.train import train
+from wikisum.ranker.runs.atomic import read_json_object
 from wikisum.ranker.runs.checkpoints import check_vocab, device_of, has_checkpoint
 from wikisum.ranker.training.distributed import ProcessGroup, join_processes, leave_processes
 from wikisum.ranker.training.failures import TrainingFailed
@@ -228,7 +230,10 @@ def _run_settings(args: argparse.Namespace, vocab_size: int) -> RunSettings:
     if args.model not in (None, model.name):
         raise ValueError(f"--preset {name} is not a preset of --model {args.model}")
     config = {} if args.config is None else _config(args.config, model.name)
-    settings = changed(settings, config)
+    try:
+        settings = changed(settings, config)
+    except ValueError as error:
+        raise ValueError(f"{args.config}: {error}") from error
     # models share flags: which settings class declares one does not matter
     kinds = [*(spec.settings for spec in specs()), SourceSettings, TrainSettings]
     flags = {name: value for kind in kinds for name, value in given(args, kind).items()}
@@ -245,12 +250,12 @@ def _config(path: Path, model: str) -> dict[str, Any]:
     if not path.is_file():
         raise FileNotFoundError(f"--config: there is no file {path}")
     try:
-        text = path.read_text()
-        values = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
-    except ValueError as error:
+        is_toml = path.suffix == ".toml"
+        values = tomllib.loads(path.read_text()) if is_toml else read_json_object(path)
+    except BadFile as error:
+        raise ValueError(str(error)) from error  # a wrong call: the user named the file
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: {error}") from error
-    if not isinstance(values, dict):
-        raise ValueError(f"{path} must hold an object of settings")
     values.pop("data", None)  # a run's settings.json has it too
     decoding = values.pop("decoding", {})  # stays apart: it has a seed of its own
     if not isinstance(decoding, dict):

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from wikisum.ranker.data.errors import BadFile
+
 
 def atomic_write(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a temporary file beside `path`, then rename it; an older file stays until then."""
@@ -44,6 +46,17 @@ def new_folder(path: Path, mode: int = 0o777) -> Iterator[Path]:
 def write_text(path: Path, text: str) -> None:
     """Write a text in UTF-8."""
     atomic_write(path, lambda file: file.write(text.encode()))
+
+
+def read_json_object(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file. Raises BadFile naming the file if it holds none."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise BadFile(f"{path}: not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise BadFile(f"{path} must hold a JSON object")
+    return found
 
 
 def write_json(path: Path, value: Any) -> None:

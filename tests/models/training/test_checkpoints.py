@@ -1,4 +1,5 @@
 import json
+import re
 import shutil
 
 import pytest
@@ -20,6 +21,7 @@ from wikisum.models.training.checkpoints import (
     save_best,
     validations,
 )
+from wikisum.ranker.data.errors import BadFile
 from wikisum.ranker.runs.checkpoints import check_vocab, load_checkpoint, save_checkpoint
 from wikisum.ranker.runs.files import LAST
 
@@ -186,3 +188,10 @@ def test_another_vocabulary_is_refused_once_there_are_weights(run_settings, tmp_
     check_vocab(tmp_path, b"one", "data")
     with pytest.raises(ValueError, match="data has another vocabulary"):
         check_vocab(tmp_path, b"two", "data")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", "{}", '{"data": 5}', "[" * 100_000, "\xff"])
+def test_damaged_settings_of_a_run_are_named(tmp_path, text):
+    (tmp_path / "settings.json").write_text(text, encoding="latin-1")
+    with pytest.raises(BadFile, match=re.escape(str(tmp_path / "settings.json"))):
+        data_of(tmp_path)

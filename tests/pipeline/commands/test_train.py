@@ -1,7 +1,9 @@
+from argparse import Namespace
+
 import pytest
 
 from wikisum.pipeline.cli import main
-from wikisum.pipeline.commands.train import _config
+from wikisum.pipeline.commands.train import _config, _run_settings
 
 
 def test_a_file_of_settings_is_toml_or_json(tmp_path):
@@ -17,7 +19,9 @@ def test_a_file_of_settings_is_toml_or_json(tmp_path):
     [
         ("a.json", '{"steps": 3,\n "width": }', r"a\.json: .*line 2 column 11"),
         ("a.toml", "steps = 3\nwidth = = 8", r"a\.toml: .*line 2"),
-        ("a.json", "[1]", r"a\.json must hold an object of settings"),
+        ("a.json", "[1]", r"a\.json must hold a JSON object"),
+        ("a.json", "", r"a\.json: not JSON"),
+        ("a.json", '{"a":' * 100_000, r"a\.json: not JSON"),
     ],
 )
 def test_a_wrong_file_is_named_with_its_line(tmp_path, name, text, message):
@@ -25,6 +29,14 @@ def test_a_wrong_file_is_named_with_its_line(tmp_path, name, text, message):
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
         _config(path, "ht")
+
+
+def test_a_wrong_setting_is_reported_with_its_file(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"steps": null}')
+    args = Namespace(preset=None, model=None, config=path)
+    with pytest.raises(ValueError, match=r"a\.json: steps must be of type int, not None"):
+        _run_settings(args, 100)
 
 
 def test_a_missing_file_is_reported_in_words(tmp_path):
