@@ -6,11 +6,13 @@ from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.shards import read_tables
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.wanted.url_filter import Keys, read_keys, write_filter
 
@@ -19,7 +21,8 @@ FILTER = ".work/filter/missing.filter"
 
 def document_keys(paths: Iterable[str]) -> Keys:
     """The keys of the URLs of shards of `documents/`, each once, in rising order."""
-    found = (url_key(row["url"]) for path in paths for row in read_rows(path, ["url"]))
+    tables = (table for path in paths for table in read_tables(path, ["url"]))
+    found = (url_key(url) for table in tables for url in table["url"].to_pylist())
     return np.unique(np.fromiter(found, np.uint64))
 
 
@@ -30,11 +33,16 @@ def missing_urls(wanted_paths: Iterable[str], document_paths: Iterable[str]) -> 
     """
     have = document_keys(document_paths)
     for path in wanted_paths:
-        rows = (row for row in read_rows(path, ["url", "reason"]) if row["reason"] is None)
-        for url, _ in groupby(row["url"] for row in rows):
-            key = np.array([url_key(url)], np.uint64)
-            if not is_among(key, have)[0]:
-                yield url
+        tables = read_tables(path, ["url", "reason"])
+        for url, _ in groupby(url for table in tables for url in _missing(table, have)):
+            yield url
+
+
+def _missing(wanted: pa.Table, have: Keys) -> Iterator[str]:
+    """The URLs of rows of `wanted/`, in their order, whose keys are not among those given."""
+    urls = wanted.filter(pc.is_null(wanted["reason"]))["url"].to_pylist()
+    keys = np.fromiter(map(url_key, urls), np.uint64, len(urls))
+    return (url for url, has in zip(urls, is_among(keys, have), strict=True) if not has)
 
 
 def is_among(keys: Keys, have: Keys) -> npt.NDArray[np.bool_]:

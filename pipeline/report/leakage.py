@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, NamedTuple
 from zlib import crc32
 
@@ -19,7 +20,7 @@ from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import PartWriter
 from wikisum.pipeline.engine.shards import row_count
-from wikisum.pipeline.engine.workspace import Workspace
+from wikisum.pipeline.engine.workspace import READERS, Workspace
 from wikisum.pipeline.records import SPLITS
 
 MAX_KEYS = 20_000_000
@@ -63,13 +64,16 @@ def leakage(workspace: Workspace, paths: list[str]) -> dict[str, Any]:
 
     Of more than 20 million keys a part is taken by value, the same part of every split.
     """
-    rows = sum(row_count(workspace.path(path)) for path in paths)
+    with ThreadPoolExecutor(READERS) as pool:  # each is a request on an object store
+        rows = sum(pool.map(lambda path: row_count(workspace.path(path)), paths))
     one_in = max(1, -(-rows // MAX_KEYS))
     found: dict[tuple[str, str], list[npt.NDArray[np.uint64]]] = defaultdict(list)
-    for path in paths:
-        split = os.path.basename(path).split("-")[0]
-        for kind, keys in _keys(workspace.path(path), one_in):
-            found[split, kind].append(keys)
+    with ThreadPoolExecutor(READERS) as pool:
+        read = pool.map(lambda path: list(_keys(workspace.path(path), one_in)), paths)
+        for path, keys_of in zip(paths, read, strict=True):
+            split = os.path.basename(path).split("-")[0]
+            for kind, keys in keys_of:
+                found[split, kind].append(keys)
     result: dict[str, Any] = {"one_key_in": one_in}
     for kind in _KINDS:
         distinct = {
