@@ -1,6 +1,7 @@
 import json
 import os
 import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,12 @@ from wikisum.pipeline.build import finish, finished_stages, made_pages, with_lan
 from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.examples.settings import ExampleSettings
+from wikisum.pipeline.examples.stage import (
+    encode_subwords,
+    join_pages,
+    link_paragraphs,
+    train_vocab,
+)
 from wikisum.pipeline.live.stage import LIVE, LIVE_SCAN, documents_key
 from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.setting import Settings
@@ -55,6 +62,23 @@ def test_a_report_is_written_again_only_after_a_stage_has_run(flow):
     assert page.read_text() != "mine"
 
 
+def test_deleted_intermediate_examples_are_made_again_and_nothing_else(flow):
+    out = Path(flow.job.workspace.out)
+    before = shards(out)
+    shutil.rmtree(out / ".work" / "joined")
+    flow.job.to.truncate(flow.job.to.seek(0))
+    results = flow.results
+    joined = join_pages(
+        flow.job, SETTINGS, results["articles"], results["wanted"], [results["scan"]]
+    )
+    linked = link_paragraphs(flow.job, SETTINGS, joined)
+    trained = train_vocab(flow.job, SETTINGS, [], joined)
+    encode_subwords(flow.job, SETTINGS, linked, trained)
+    again = [x for x in flow.job.to.getvalue().splitlines() if not x.endswith("already done")]
+    assert [line.split()[0] for line in again] == ["examples"]
+    assert shards(out) == before
+
+
 def test_documents_are_those_of_the_same_wanted_pages(flow):
     wanted = flow.results["wanted"]
     assert [result.stage for result in made_pages(flow.job, wanted)] == ["scan"]
@@ -85,15 +109,25 @@ def shards(out: Path) -> dict[str, bytes]:
     return {str(p.relative_to(out)): p.read_bytes() for p in paths}
 
 
+@pytest.fixture(scope="module")
+def operations(tmp_path_factory) -> int:
+    """How often a whole build creates, syncs, renames or deletes a file."""
+    folder = tmp_path_factory.mktemp("counted")
+    disk = Disk(folder / "out")
+    with disk.watched():
+        make_dataset(folder)
+    return disk.operations
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(int(os.environ.get("WIKISUM_POWER_CUTS", "3"))))
-def test_after_a_power_cut_a_build_ends_in_the_same_bytes(flow, tmp_path, seed):
+def test_after_a_power_cut_a_build_ends_in_the_same_bytes(flow, tmp_path, seed, operations):
     """WIKISUM_POWER_CUTS is the number of moments that are tried."""
     chance = random.Random(seed)
     folder = tmp_path / "again"
     folder.mkdir()
     disk = Disk(folder / "out")
-    cut_at = chance.randrange(1, 427)
+    cut_at = chance.randrange(1, operations + 1)
     with disk.watched(cut_at), pytest.raises((PowerCut, JobFailed)):
         make_dataset(folder)
     disk.lose(chance)
