@@ -263,7 +263,9 @@ def plot(rows: list[dict[str, object]], path: str) -> None:
                 points = [(r["articles"], r[unit]) for r in of_series if r["stage"] == stage]
                 panel.plot(*zip(*points, strict=True), "o-", label=stage, markersize=3)
             panel.set(xscale="log", yscale="linear" if unit == "peak_mb" else "log")
-            panel.set(xlabel="articles", ylabel=unit.replace("_", " "))
+            if unit == "peak_mb":
+                panel.set_ylim(0, None)
+            panel.set(xlabel="articles", ylabel=unit.replace("_mb", ", MB").replace("_", " "))
             panel.set_title(f"workers: {workers}, entities: {entities}", fontsize=9)
         line[-1].legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
     figure.tight_layout()

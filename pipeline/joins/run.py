@@ -1,6 +1,7 @@
 """Run a stage that joins: range by range on one machine, by Beam's own groupings on a cluster."""
 
 import os
+import tempfile
 from functools import partial
 
 from wikisum.pipeline.engine import files
@@ -38,16 +39,25 @@ def division_count(job: Job, packed_bytes: float) -> int:
 
 
 def run_flow(job: Job, run: StageRun, flow: Flow) -> StageResult:
-    """The result of a run whose parts are those of the flow's target."""
-    name = run.stage.name
-    if job.beam_flags or files.is_remote(job.workspace.out):
-        return run_stage(job, run, partial(cluster.construct, flow, name))
-    of_stage = files.join(job.workspace.parts(name, run.fingerprint).folder, FOLDER)
+    """The result of a run whose parts are those of the flow's target.
+
+    On one machine the ranges lie in the work folder or, for a remote output, in a temporary folder
+    of this machine, whose ranges a later run does not find.
+    """
+    if job.beam_flags:
+        return run_stage(job, run, partial(cluster.construct, flow, run.stage.name))
+    if files.is_remote(job.workspace.out):
+        with tempfile.TemporaryDirectory(prefix="wikisum-ranges-") as folder:
+            return run_stage(job, run, _in_ranges(job, run, flow, folder))
+    folder = files.join(job.workspace.parts(run.stage.name, run.fingerprint).folder, FOLDER)
     counts = "-".join(str(grouping.count) for grouping in flow.groupings)
-    if os.path.isdir(of_stage):  # left by a run that was killed
-        for other in set(os.listdir(of_stage)) - {counts}:
-            files.delete_folder(files.join(of_stage, other))
-    local = LocalFlow(flow, name, files.join(of_stage, counts), range_bytes(job))
-    result = run_stage(job, run, local)
-    files.delete_folder(of_stage)
+    if os.path.isdir(folder):  # left by a run that was killed
+        for other in set(os.listdir(folder)) - {counts}:
+            files.delete_folder(files.join(folder, other))
+    result = run_stage(job, run, _in_ranges(job, run, flow, files.join(folder, counts)))
+    files.delete_folder(folder)
     return result
+
+
+def _in_ranges(job: Job, run: StageRun, flow: Flow, folder: str) -> LocalFlow:
+    return LocalFlow(flow, run.stage.name, folder, range_bytes(job))

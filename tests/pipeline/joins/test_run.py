@@ -1,14 +1,20 @@
 import io
+import os
+import tempfile
 from dataclasses import replace
 
 import pytest
 
 from tests.flows import SumFlow
+from tests.object_stores import BUCKET, s3_store
 from tests.pipeline.joins.test_local import FILES
+from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.job import Job
+from wikisum.pipeline.engine.run import run_stage
 from wikisum.pipeline.engine.stage import Stage, StageRun
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.joins import run as joins
 from wikisum.pipeline.joins.run import division_count, range_bytes, range_count, run_flow
 from wikisum.pipeline.machine import GIB
 
@@ -55,3 +61,26 @@ def test_ranges_of_another_number_are_deleted(job, tmp_path):
         with pytest.raises(JobFailed, match="interrupted at letters"):
             run_flow(job, run, sums.flow(ranges, 2, 1))
         assert [path.name for path in folder.iterdir()] == [f"{ranges}-2-4"]
+
+
+@pytest.mark.slow
+def test_ranges_of_a_remote_output_lie_on_this_machine(tmp_path, monkeypatch):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    folders = []
+
+    def spied(job, run, construct):
+        folders.append(construct.folder)
+        return run_stage(job, run, construct)
+
+    monkeypatch.setattr(joins, "run_stage", spied)
+    with s3_store(monkeypatch):
+        job = Job(Workspace(f"s3://{BUCKET}/out"), io.StringIO(), 1, (), GIB)
+        sums = SumFlow(tmp_path, FILES)
+        run_flow(job, StageRun(stage=STAGE, part_count=4), sums.flow(3, 2, 1))
+        names = {os.path.basename(path) for path in files.list_tree(f"s3://{BUCKET}/out")}
+    assert [os.path.dirname(folder) for folder in folders] == [str(temporary)]
+    assert sums.written() == sums.expected()
+    assert list(temporary.glob("wikisum-ranges-*")) == []  # deleted with the stage
+    assert "00000" not in names
