@@ -1,7 +1,7 @@
 """Dropout whose random numbers cost a processor little.
 
 On a CPU, PyTorch draws a double per number for its masks, a fifth of a training step
-(`benchmarks/summarizer_speed.md`). Here four numbers share 64 random bits.
+(`benchmarks/released_speed.md`). Here four numbers share 64 random bits.
 """
 
 import torch
