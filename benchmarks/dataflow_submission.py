@@ -123,6 +123,8 @@ def report(google: Google) -> dict[str, Any]:
                 "staged": sorted(
                     Path(p["name"]).name for p in job["environment"]["workerPools"][0]["packages"]
                 ),
+                "machine": job["environment"]["workerPools"][0].get("machineType"),
+                "scaling": job["environment"]["workerPools"][0].get("autoscalingSettings"),
                 "image": job["environment"]["workerPools"][0].get("workerHarnessContainerImage"),
             }
         )
@@ -148,6 +150,8 @@ def check(found: dict[str, Any]) -> None:
         assert job["request bytes"] < 100_000  # Dataflow refuses 10 MB
         assert job["options"]["runner"] == "DataflowRunner"
         assert "workflow.tar.gz" in job["staged"]
+        assert job["machine"] == "n2-highmem-2"  # each has one part
+        assert job["scaling"]["maxNumWorkers"] == 1
         assert stage in graph
 
 

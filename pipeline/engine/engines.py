@@ -20,6 +20,12 @@ from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.errors import JobFailed
 
 DASK = "apache_beam.runners.dask.dask_runner.DaskRunner"
+_MACHINE, _MACHINE_OF_ONE_PART = "n2-standard-4", "n2-highmem-2"
+_MAX_MACHINES = 1_000  # the default limit of a job on Dataflow
+_KNOWN = (
+    "runner", "template_location", "job_name", "machine_type", "worker_machine_type",
+    "max_num_workers",
+)  # fmt: skip
 _MUST_AGREE = ("wikisum", "format", "apache-beam")
 
 
@@ -76,12 +82,22 @@ def is_dataflow(flags: Sequence[str]) -> bool:
     return "dataflow" in (_known(flags).runner or "").lower()
 
 
-def job_flags(flags: Sequence[str], stage: str, fingerprint: str) -> list[str]:
-    """Return the flags of the job of one stage: with a name and a label of its own on Dataflow."""
+def job_flags(flags: Sequence[str], stage: str, fingerprint: str, part_count: int) -> list[str]:
+    """Return the flags of the job of one stage: on Dataflow with a name, a label and worker hints.
+
+    The hints are the type of the workers and their maximum number, unless the flags name them: a
+    single part gets one machine with much memory, others at most a machine with four cores each.
+    """
     if not is_dataflow(flags):
         return list(flags)
-    name = f"{_known(flags).job_name or 'wikisum'}-{stage}-{fingerprint}".replace("_", "-")
-    return [*flags, f"--job_name={name}", f"--labels=wikisum-stage={stage}"]
+    known = _known(flags)
+    name = f"{known.job_name or 'wikisum'}-{stage}-{fingerprint}".replace("_", "-")
+    hints = []
+    if not (known.machine_type or known.worker_machine_type):
+        hints.append(f"--machine_type={_MACHINE if part_count > 1 else _MACHINE_OF_ONE_PART}")
+    if not known.max_num_workers:
+        hints.append(f"--max_num_workers={min(part_count, _MAX_MACHINES)}")
+    return [*flags, f"--job_name={name}", f"--labels=wikisum-stage={stage}", *hints]
 
 
 @dataclass(frozen=True)
@@ -144,7 +160,7 @@ def _minor(version: str) -> str:
 
 def _known(flags: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
-    for name in ("runner", "template_location", "job_name"):
+    for name in _KNOWN:
         parser.add_argument(f"--{name}")
     try:
         return parser.parse_known_args(list(flags))[0]

@@ -57,7 +57,7 @@ def run_pipeline(
     minutes = job.stall_minutes
     message = f"no part was finished for {minutes} minutes (--stall-minutes); a worker may be lost"
     watch = Watch(recorded, 60.0 * minutes, f"{message}: run the same command to resume")
-    _run_watched(job, construct, job_flags(job.beam_flags, stage, fingerprint), watch)
+    _run_watched(job, construct, job_flags(job.beam_flags, stage, fingerprint, max_workers), watch)
 
 
 @functools.lru_cache(maxsize=1)
@@ -71,7 +71,7 @@ def _check_workers(job: Job) -> None:
         f"no worker of the engine started within {seconds:.0f} seconds: see its log, and the "
         "addresses after --",
     )
-    _run_watched(job, check.construct, job_flags(job.beam_flags, "check", check.id), watch)
+    _run_watched(job, check.construct, job_flags(job.beam_flags, "check", check.id, 1), watch)
     for line in check.differences():
         job.note(line)
 

@@ -131,9 +131,20 @@ def test_dataflow_reaches_no_file_of_this_machine():
 
 def test_each_job_on_dataflow_has_a_name_of_its_own():
     flags = ["--runner=DataflowRunner", "--job_name=mine"]
-    *_, name, labels = job_flags(flags, "tokenize", "ab12")
-    assert (name, labels) == ("--job_name=mine-tokenize-ab12", "--labels=wikisum-stage=tokenize")
-    assert job_flags(["--runner=FlinkRunner"], "tokenize", "ab12") == ["--runner=FlinkRunner"]
+    found = job_flags(flags, "tokenize", "ab12", 8)
+    name, labels = "--job_name=mine-tokenize-ab12", "--labels=wikisum-stage=tokenize"
+    assert found == [*flags, name, labels, "--machine_type=n2-standard-4", "--max_num_workers=8"]
+    assert job_flags(["--runner=FlinkRunner"], "tokenize", "ab12", 8) == ["--runner=FlinkRunner"]
+
+
+def test_the_workers_of_a_dataflow_job_can_be_chosen():
+    flags = ["--runner=DataflowRunner"]
+    one_part = job_flags(flags, "vocab", "ab12", 1)[-2:]
+    assert one_part == ["--machine_type=n2-highmem-2", "--max_num_workers=1"]
+    assert job_flags(flags, "scan", "ab12", 5_000)[-1] == "--max_num_workers=1000"
+    for type_flag in ("--machine_type=e2-small", "--worker_machine_type=e2-small"):
+        given = [*flags, type_flag, "--max_num_workers=3"]
+        assert len(job_flags(given, "scan", "ab12", 8)) == len(given) + 2
 
 
 def _written(tmp_path, **changes):
