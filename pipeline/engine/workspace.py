@@ -25,6 +25,7 @@ from wikisum.pipeline.engine.shards import ShardFile
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.store import lock
 from wikisum.pipeline.store.objects import is_object
+from wikisum.pipeline.store.uploads import abort_uploads
 
 WORK = ".work"
 READERS = 16  # records that are read at the same time
@@ -294,6 +295,12 @@ class Workspace:
         """
         if is_object(self.out):
             with lock.held(self.work("lock")), files.listed(self.out):
+                try:
+                    abort_uploads(self.out)
+                except (
+                    OSError
+                ) as error:  # such as a missing permission, which a build does not need
+                    sys.stderr.write(f"{error}\n")
                 yield
             return
         if files.is_remote(self.out):  # of Beam's other filesystems none has conditional writes

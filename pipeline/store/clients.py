@@ -14,18 +14,23 @@ def located(path: str) -> tuple[Any, str]:
     """Return the client of the bucket and the key."""
     scheme, _, rest = path.partition("://")
     bucket, _, key = rest.partition("/")
-    beam_options = FileSystems._pipeline_options  # as `files.set_beam_flags` or Beam's worker set
-    flags = beam_options.view_as(S3Options) if beam_options is not None else None
     if scheme == "gs":
         return _gcs(bucket, os.environ.get("STORAGE_EMULATOR_HOST")), key.rstrip("/")
-    given = {
+    given = s3_settings()
+    return _s3(bucket, tuple((n, v) for n, v in given.items() if v)), key.rstrip("/")
+
+
+def s3_settings() -> dict[str, str | None]:
+    """Return where S3 is and who asks, as far as Beam's flags and the environment say."""
+    beam_options = FileSystems._pipeline_options  # as `files.set_beam_flags` or Beam's worker set
+    flags = beam_options.view_as(S3Options) if beam_options is not None else None
+    return {
         "endpoint": (flags and flags.s3_endpoint_url) or os.environ.get("AWS_ENDPOINT_URL"),
         "region": flags and flags.s3_region_name,
         "access_key_id": flags and flags.s3_access_key_id,
         "secret_access_key": flags and flags.s3_secret_access_key,
         "session_token": flags and flags.s3_session_token,
     }
-    return _s3(bucket, tuple((n, v) for n, v in given.items() if v)), key.rstrip("/")
 
 
 @lru_cache(maxsize=16)
