@@ -79,3 +79,4 @@ bench: .venv/ready
 # The same build on every engine that this machine offers (benchmarks/clusters.py).
 clusters: .venv/ready
 	$(BIN)/python -m benchmarks.clusters --out out/clusters
+	$(BIN)/python -m benchmarks.worker_kills --out out/kills

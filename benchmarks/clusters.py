@@ -7,7 +7,10 @@ Builds the bundled sample (or what the flags after `--` name) with the embedded 
 each other engine, and compares the SHA-256 of every shard. Then builds once more and kills a worker
 in the middle; if that ends the job, the same command is run again. A table: wall and CPU seconds,
 files with the same bytes, and how many parts that were recorded before the kill were done again.
-`embedded-1` is one process, for comparison; all others have two workers.
+`embedded-1` is one process, for comparison; all others have two workers. If it is among the
+engines, a second table has its stages of over `--min-seconds`: wall and CPU seconds on each engine,
+how many times as fast each was, and the CPU seconds of all workers over those of the busiest one,
+which says how evenly they shared the work whatever else the machine did.
 
 Dask and Beam's portable job service (Python, external workers) always run. The others run where
 they are found: Flink and Spark if WIKISUM_FLINK_JAR or WIKISUM_SPARK_JAR names Beam's job server
@@ -34,6 +37,9 @@ from typing import Any, NamedTuple
 
 import apache_beam
 
+from benchmarks.stage_times import StageTime, Watch, stage_times
+from benchmarks.stage_times import table as stage_times_table
+
 ROOT = Path(__file__).resolve().parents[1]
 GOLDEN = ROOT / "tests" / "golden"
 SAMPLE = (
@@ -48,11 +54,23 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"
 
 
 class Engine(NamedTuple):
-    """A running engine: Beam's flags for it and its workers; without workers none can be killed."""
+    """A running engine: Beam's flags for it and its workers; without workers none can be killed.
+
+    A stage that finishes no part for `stall_minutes` fails. Each process of `workers` is a worker,
+    or if the engine `is_pool`, the parent of several. `start_worker` starts one more.
+    """
 
     flags: list[str]
     workers: list[subprocess.Popen]
     processes: int = WORKERS
+    stall_minutes: int = 60
+    is_pool: bool = False
+    start_worker: Callable[[], subprocess.Popen] | None = None
+
+    def replace_worker(self) -> None:
+        """Start a worker for one that was killed, unless the engine does that itself."""
+        if self.start_worker is not None:
+            self.workers.append(self.start_worker())
 
 
 @contextlib.contextmanager
@@ -75,24 +93,28 @@ def dask(folder: Path) -> Iterator[Engine]:
         quiet = ["--no-dashboard", "--scheduler-file", str(file)]
         _start(stack, folder, "-m", "distributed.cli.dask_scheduler", "--port", "0", *quiet)
         address = wait_for(lambda: json.loads(file.read_text())["address"])
-        workers = [
-            _start(stack, folder, "-m", "distributed.cli.dask_worker", "--no-nanny", "--nthreads",
-                   "1", "--local-directory", str(scratch), *quiet)
-            for _ in range(WORKERS)
-        ]  # fmt: skip
-        yield Engine(["--runner=DaskRunner", f"--dask_client_address={address}"], workers)
+
+        def start_worker() -> subprocess.Popen:
+            words = ["-m", "distributed.cli.dask_worker", "--no-nanny", "--nthreads", "1"]
+            return _start(stack, folder, *words, "--local-directory", str(scratch), *quiet)
+
+        workers = [start_worker() for _ in range(WORKERS)]
+        flags = ["--runner=DaskRunner", f"--dask_client_address={address}"]
+        yield Engine(flags, workers, start_worker=start_worker)
 
 
 @contextlib.contextmanager
-def portable(folder: Path, python: Path | str = sys.executable) -> Iterator[Engine]:
-    """Beam's job service and a pool of two external workers, in the environment of `python`."""
+def portable(
+    folder: Path, python: Path | str = sys.executable, workers: int = WORKERS
+) -> Iterator[Engine]:
+    """Beam's job service and a pool of external workers, in the environment of `python`."""
     with contextlib.ExitStack() as stack, _pool(stack, folder, python) as (flags, pool):
         port = free_port()
         service = str(ROOT / "benchmarks" / "job_service.py")
-        _start(stack, folder, service, "--port", str(port), "--workers", str(WORKERS))
+        _start(stack, folder, service, "--port", str(port), "--workers", str(workers))
         wait_for(lambda: socket.create_connection(("127.0.0.1", port), 1).close() or True)
         endpoint = f"--job_endpoint=127.0.0.1:{port}"
-        yield Engine(["--runner=PortableRunner", endpoint, *flags], [pool])
+        yield Engine(["--runner=PortableRunner", endpoint, *flags], [pool], is_pool=True)
 
 
 @contextlib.contextmanager
@@ -103,7 +125,7 @@ def flink(folder: Path) -> Iterator[Engine]:
         yield Engine(
             ["--runner=FlinkRunner", f"--flink_job_server_jar={jar}", "--flink_master=[local]",
              f"--parallelism={WORKERS}", *flags],
-            [pool],
+            [pool], is_pool=True,
         )  # fmt: skip
 
 
@@ -114,7 +136,9 @@ def spark(folder: Path) -> Iterator[Engine]:
         jar = job_server("SPARK", "beam-runners-spark-3-job-server")
         master = f"--spark_master_url=local[{WORKERS}]"
         yield Engine(
-            ["--runner=SparkRunner", f"--spark_job_server_jar={jar}", master, *flags], [pool]
+            ["--runner=SparkRunner", f"--spark_job_server_jar={jar}", master, *flags],
+            [pool],
+            is_pool=True,
         )
 
 
@@ -122,7 +146,11 @@ def spark(folder: Path) -> Iterator[Engine]:
 def prism(folder: Path) -> Iterator[Engine]:
     """Prism, with external workers."""
     with contextlib.ExitStack() as stack, _pool(stack, folder) as (flags, pool):
-        yield Engine(["--runner=PrismRunner", f"--prism_location={prism_binary()}", *flags], [pool])
+        yield Engine(
+            ["--runner=PrismRunner", f"--prism_location={prism_binary()}", *flags],
+            [pool],
+            is_pool=True,
+        )
 
 
 Start = Callable[[Path], contextlib.AbstractContextManager[Engine]]
@@ -227,20 +255,22 @@ def start_build(out: Path, flags: Sequence[str], engine: Engine) -> subprocess.P
     """Start a build in a process of its own."""
     beam_flags = ["--", *engine.flags] if engine.flags else []
     words = ["-m", "wikisum", "build", *flags, "--workers", str(engine.processes)]
-    words += ["--stall-minutes", "5", "--out", str(out)]
+    words += ["--stall-minutes", str(engine.stall_minutes), "--out", str(out)]
     return subprocess.Popen(
         [sys.executable, *words, *beam_flags], stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True, env=ENVIRONMENT,
     )  # fmt: skip
 
 
-def build(out: Path, flags: Sequence[str], engine: Engine) -> str:
-    """Build to the end; return what it said. Raises RuntimeError if it fails."""
+def build(out: Path, flags: Sequence[str], engine: Engine) -> list[StageTime]:
+    """Build to the end; return the times of its stages. Raises RuntimeError if it fails."""
     process = start_build(out, flags, engine)
+    watch = Watch(process.pid, [worker.pid for worker in engine.workers])
     _, said = process.communicate()
+    watch.stop()
     if process.returncode:
         raise RuntimeError(f"build ended with {process.returncode}: {said[-2_000:]}")
-    return said
+    return stage_times(out, watch)
 
 
 def records(out: Path) -> dict[str, int]:
@@ -256,7 +286,7 @@ def build_with_kill(
     The job is run again if the kill ends it. The pool of a portable engine is one process with
     several workers; the kill takes one of these.
     """
-    process = start_build(out, flags, engine)
+    process = start_build(out, flags, engine._replace(stall_minutes=5))
     while process.poll() is None and len(records(out)) < parts:
         time.sleep(0.05)
     before = records(out)
@@ -280,14 +310,20 @@ def kill_worker(engine: Engine) -> None:
             return
 
 
-def rows(out: Path, names: Sequence[str], flags: Sequence[str], kill_after: int) -> Iterator[dict]:
-    """Yield a row per engine."""
+def rows(
+    out: Path,
+    names: Sequence[str],
+    flags: Sequence[str],
+    kill_after: int,
+    times: dict[str, list[StageTime]],
+) -> Iterator[dict]:
+    """Yield a row per engine; add the times of its stages to `times`."""
     expected: dict[str, str] = {}
     for name in names:
         shutil.rmtree(out / name, ignore_errors=True)
         cpu, start = _cpu_seconds(), time.monotonic()
         with ENGINES[name](out / name / "engine") as engine:
-            build(out / name / "build", flags, engine)
+            times[name] = build(out / name / "build", flags, engine)
         wall = time.monotonic() - start
         row: dict[str, Any] = {"engine": name, "wall s": round(wall, 1)}
         row["CPU s"] = round(_cpu_seconds() - cpu, 1)  # of processes that have ended
@@ -323,18 +359,29 @@ def main() -> int:
         metavar="N",
         help="recorded parts before a worker is killed; 0 for no kill",
     )
+    parser.add_argument(
+        "--min-seconds",
+        type=float,
+        default=20.0,
+        metavar="S",
+        help="wall seconds with one process from which on a stage is in the second table",
+    )
     words = sys.argv[1:]
     cut = words.index("--") if "--" in words else len(words)
     args = parser.parse_args(words[:cut])
     names = list(dict.fromkeys(["embedded", *(args.engines or found_engines())]))
     table = []
-    for row in rows(args.out.resolve(), names, words[cut + 1 :] or SAMPLE, args.kill_after):
+    times: dict[str, list[StageTime]] = {}
+    flags = words[cut + 1 :] or SAMPLE
+    for row in rows(args.out.resolve(), names, flags, args.kill_after, times):
         table.append(row)
         print(" | ".join(f"{name}: {value}" for name, value in row.items()), flush=True)
+    if "embedded-1" in times:
+        print(stage_times_table(times, "embedded-1", args.min_seconds))
     missing = sorted(set(ENGINES) - set(names))
     print(f"not found here: {', '.join(missing) or 'none'}")
-    print(json.dumps({"rows": table, "beam": apache_beam.__version__, "cores": os.cpu_count(),
-                      "machine": platform.machine()}))  # fmt: skip
+    about = {"beam": apache_beam.__version__, "cores": os.cpu_count()}
+    print(json.dumps({"rows": table, "stages": times, **about, "machine": platform.machine()}))
     return 0
 
 
