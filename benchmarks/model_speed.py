@@ -1,11 +1,12 @@
-"""How fast do decoder-only models train, compared with what one would write first?
+"""How fast do models train, compared with what one would write first?
 
     python -m benchmarks.model_speed [--repeats 3]
 
 The plain loop has PyTorch's own layers, batches padded to the longest example, a full mask of
-queries and keys in every layer, and logits for every position. Both sides train on the same
-examples (300 to 1,200 source tokens, 60 target tokens, width 64), take turns, and are measured in
-CPU seconds on one thread. Tokens are real ones. Prints a table, then one JSON line.
+queries and keys in every layer, and logits for every position (`benchmarks/plain_models.py` and
+below). Both sides train on the same examples (3 to 12 paragraphs of 60 to 100 source tokens, 60
+target tokens, width 64), take turns, and are measured in CPU seconds on one thread. Tokens are real
+ones. Prints a table, then one JSON line.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import platform
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,13 +23,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from benchmarks.plain_models import PlainExperts, PlainParallel, PlainRecurrent
 from wikisum.models.bench import token_count, train_step
 from wikisum.models.data.batches import collate
 from wikisum.models.decoder_only.sequences import from_batch
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
+from wikisum.models.hierarchical_decoder.parallel import ParallelSettings
 from wikisum.models.network.packing import Batch
 from wikisum.models.network.positions import sinusoids
-from wikisum.models.table import build
+from wikisum.models.pointer.settings import PointerSettings
+from wikisum.models.recurrent.lstm_attention import LstmSettings
+from wikisum.models.settings.run import SourceSettings
+from wikisum.models.table import build, spec_of
 
 SHAPE: dict[str, Any] = {
     "vocab_size": 2_000, "width": 64, "feedforward": 256, "heads": 4, "dropout": 0.1,
@@ -35,24 +42,31 @@ SHAPE: dict[str, Any] = {
 MODELS = {
     "T-D": DecoderOnlySettings(**SHAPE, layers="FFFFF"),
     "T-DMCA": DecoderOnlySettings(**SHAPE, layers="LMLML"),
+    "T-DMCA, 16 experts": DecoderOnlySettings(
+        **SHAPE, layers="LMLML", feedforwards="DDEDD", experts=16
+    ),
     "Transformer-XL": DecoderOnlySettings(**SHAPE, layers="XXX", block=256, memory=256),
+    "seq2seq-att": LstmSettings(vocab_size=2_000, embedding=64, width=64, dropout=0.1),
+    "pointer-generator": PointerSettings(vocab_size=2_000, words=0, embedding=64, width=64),
+    "PHT": ParallelSettings(**SHAPE, encoder_layers=3, decoder_layers=3),
 }
+EXAMPLES = 4
 
 
 class PlainLayer(nn.Module):
     """A post-norm layer with a full mask; M attends to compressed tokens, X by distance too."""
 
-    def __init__(self, kind: str, settings: DecoderOnlySettings) -> None:
+    def __init__(self, kind: str, feedforward: str, settings: DecoderOnlySettings) -> None:
         super().__init__()
-        width, heads = settings.width, settings.heads
+        width, heads, inner = settings.width, settings.heads, settings.feedforward
         self.kind, self.settings = kind, settings
         self.attention = nn.MultiheadAttention(width, heads, batch_first=True)
         self.compress = nn.Conv1d(width, width, 3, 3) if kind == "M" else None
         self.position = nn.Linear(width, heads) if kind == "X" else None
-        self.feedforward = nn.Sequential(
-            nn.Linear(width, settings.feedforward),
-            nn.ReLU(),
-            nn.Linear(settings.feedforward, width),
+        self.feedforward = (
+            PlainExperts(width, inner, settings.experts)
+            if feedforward == "E"
+            else nn.Sequential(nn.Linear(width, inner), nn.ReLU(), nn.Linear(inner, width))
         )
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
         self.dropout = nn.Dropout(settings.dropout)
@@ -85,14 +99,43 @@ class PlainDecoder(nn.Module):
     def __init__(self, settings: DecoderOnlySettings) -> None:
         super().__init__()
         self.embedding = nn.Embedding(settings.vocab_size, settings.width)
-        self.layers = nn.Sequential(*(PlainLayer(kind, settings) for kind in settings.layers))
+        kinds = zip(settings.layers, settings.feedforwards or "D" * 9, strict=False)
+        self.layers = nn.Sequential(*(PlainLayer(*kind, settings) for kind in kinds))
 
-    def forward(self, id_BS: Tensor, label_BS: Tensor) -> Tensor:
+    def forward(self, batch: Batch) -> Tensor:
+        id_BS, label_BS = padded(batch)
         width = self.embedding.embedding_dim
         x_BSW = self.embedding(id_BS) * width**0.5 + sinusoids(id_BS.shape[1], width)
         logits = self.layers(x_BSW) @ self.embedding.weight.T
         flat = logits.flatten(0, 1)
         return F.cross_entropy(flat, label_BS.flatten(), ignore_index=-1, label_smoothing=0.1)
+
+
+def plain_model(settings: Any) -> nn.Module:
+    """Return the plain form of a model."""
+    match settings:
+        case DecoderOnlySettings():
+            return PlainDecoder(settings)
+        case ParallelSettings():
+            return PlainParallel(settings)
+        case _:
+            return PlainRecurrent(settings, isinstance(settings, PointerSettings))
+
+
+def drawn(settings: Any, rng: np.random.Generator) -> Batch:
+    """Return a batch of examples as the model reads them."""
+    limits = SourceSettings(source_tokens=1_200, lead_tokens=60)
+
+    def ids(count: int) -> np.ndarray:
+        return rng.integers(6, 2_000, count).astype(np.uint16)
+
+    sources = [
+        spec_of(settings).source.read(
+            ids(1), [ids(rng.integers(60, 100)) for _ in range(rng.integers(3, 13))], limits
+        )
+        for _ in range(EXAMPLES)
+    ]
+    return collate(sources, [ids(60) for _ in sources], range(EXAMPLES))
 
 
 def padded(batch: Batch) -> tuple[Tensor, Tensor]:
@@ -116,24 +159,26 @@ def speeds(name: str, repeats: int) -> dict[str, float]:
     """Return the median tokens per second of both sides."""
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
-    ours, plain = build(MODELS[name]).train(), PlainDecoder(MODELS[name]).train()
-    optimizers = [torch.optim.Adam(model.parameters()) for model in (ours, plain)]
+    models = {"ours": build(MODELS[name]).train(), "plain": plain_model(MODELS[name]).train()}
+    optimizers = {
+        side: torch.optim.Adam(model.parameters(), fused=side == "ours")
+        for side, model in models.items()
+    }
 
     def plain_step(batch: Batch) -> None:
-        plain(*padded(batch)).backward()
-        optimizers[1].step()
-        optimizers[1].zero_grad()
+        models["plain"](batch).backward()
+        optimizers["plain"].step()
+        optimizers["plain"].zero_grad()
 
     found: dict[str, list[float]] = {"ours": [], "plain": []}
     for _ in range(repeats + 1):
-        lengths = rng.integers(300, 1_200, 4)
-        sources = [[rng.integers(6, 2_000, length).astype(np.uint16)] for length in lengths]
-        batch = collate(sources, [rng.integers(6, 2_000, 60) for _ in lengths], range(4))
-        tokens = token_count(batch)
-        found["ours"].append(
-            tokens / cpu_seconds(lambda batch=batch: train_step(ours, optimizers[0], batch))
-        )
-        found["plain"].append(tokens / cpu_seconds(lambda batch=batch: plain_step(batch)))
+        batch = drawn(MODELS[name], rng)
+        works = {
+            "ours": partial(train_step, models["ours"], optimizers["ours"], batch),
+            "plain": partial(plain_step, batch),
+        }
+        for side, work in works.items():
+            found[side].append(token_count(batch) / cpu_seconds(work))
     return {side: statistics.median(values[1:]) for side, values in found.items()}
 
 
