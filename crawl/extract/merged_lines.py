@@ -2,13 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
 
 MIN_WORDS = 40  # of a line that is searched
+MIN_CHARS = 3 * MIN_WORDS  # of such a line, nearly always; a quick check
 WINDOW = 20  # words
 MAX_OTHER = 4  # words of a window of a menu that are no names
 MAX_MARKS = 2  # words of such a window that end in punctuation
-_CAPITALS = re.compile(r"(?:[^\W_a-z\d]\S* ){4}")  # in every window of a menu
+_NAME = r"[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]\S*"
+_CAPITALS = re.compile(" ".join([_NAME] * 6))  # in a line with a menu; seldom in others
 _MARKS = (".", ",", ";", ":", "!", "?", ")", '"', "”")
 
 
@@ -23,9 +27,11 @@ def split_menus(line: str) -> list[str]:
         >>> split_menus(names + text) == [names.strip(), text]
         True
     """
-    if line.count(" ") + 1 < MIN_WORDS or not _CAPITALS.search(line):
+    if len(line) < MIN_CHARS or line.islower() or not _CAPITALS.search(line):
         return [line]
     words = line.split()
+    if len(words) < MIN_WORDS:
+        return [line]
     pieces = []
     start = 0
     for first, end in _menus(words):
@@ -37,31 +43,27 @@ def split_menus(line: str) -> list[str]:
 
 def _menus(words: list[str]) -> Iterator[tuple[int, int]]:
     """Yield the first word and the end of each run of windows that are parts of a menu."""
-    other = [_is_no_name(word) for word in words]
+    other = [len(w) == 1 or (w[0].isalpha() and not w[0].isupper()) for w in words]
     marked = [word.endswith(_MARKS) for word in words]
-    others, marks = list(accumulate(other, initial=0)), list(accumulate(marked, initial=0))
-    last = len(words) - WINDOW
+    is_menu = (_in_windows(other) <= MAX_OTHER) & (_in_windows(marked) <= MAX_MARKS)
     start = 0
-    while start <= last:
-        end = start
-        while end <= last and _is_menu(others, marks, end):
-            end += 1
-        if end > start:
-            first, stop = _trimmed(other, marked, start, end - 1 + WINDOW)
-            if stop - first >= WINDOW:
-                yield first, stop
-                end = stop
-        start = end + (end == start)
+    for first, last in _runs(is_menu):
+        begin, stop = _trimmed(other, marked, max(first, start), last + WINDOW)
+        if stop - begin >= WINDOW:
+            yield begin, stop
+            start = stop
 
 
-def _is_no_name(word: str) -> bool:
-    """Whether a word has no capital, as in scripts without case, or is a symbol."""
-    return len(word) == 1 or (word[0].isalpha() and not word[0].isupper())
+def _in_windows(flags: list[bool]) -> NDArray[np.int64]:
+    """Return for each window the number of its words with a flag."""
+    sums = np.concatenate(([0], np.cumsum(flags, dtype=np.int64)))
+    return np.asarray(sums[WINDOW:] - sums[:-WINDOW])
 
 
-def _is_menu(others: list[int], marks: list[int], start: int) -> bool:
-    end = start + WINDOW
-    return others[end] - others[start] <= MAX_OTHER and marks[end] - marks[start] <= MAX_MARKS
+def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the first and the last index of each run of true flags."""
+    bounds = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
+    return [(int(a), int(b) - 1) for a, b in bounds.reshape(-1, 2)]
 
 
 def _trimmed(other: list[bool], marked: list[bool], start: int, end: int) -> tuple[int, int]:
@@ -72,7 +74,7 @@ def _trimmed(other: list[bool], marked: list[bool], start: int, end: int) -> tup
     within the first ten words, belongs to the sentence before.
     """
     first = start
-    for i in range(start, start + WINDOW // 2):
+    for i in range(start, min(start + WINDOW // 2, end)):
         if other[i] or marked[i]:
             first = i + 1
     stop = end

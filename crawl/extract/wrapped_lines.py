@@ -18,11 +18,13 @@ MIN_FULL_SHARE = 0.6  # of the width, for all lines of a paragraph but its last
 _CLOSERS = '"”’»)'
 _OPEN_END = re.compile(r"[\w,\"'”’»)–-]")
 # Words behind which no line ends unless it is broken.
-_OPEN_WORD = re.compile(
-    r" (?:the|an?|of|and|or|to|in|on|at|by|for|with|from|that|was|were|is|are|as|has|had|his|her"
-    r"|their|its|der|die|das|und|von|de|la|el|y|et)$",
-    re.IGNORECASE,
-)
+_OPEN_WORDS = frozenset(
+    (
+        "the", "a", "an", "of", "and", "or", "to", "in", "on", "at", "by", "for", "with", "from",
+        "that", "was", "were", "is", "are", "as", "has", "had", "his", "her", "their", "its",
+        "der", "die", "das", "und", "von", "de", "la", "el", "y", "et",
+    )
+)  # fmt: skip
 _SHOWN_PARAGRAPH = re.compile(r"\s*<p(?: [^<>]*)?>(.*)</p>\s*")  # the source shows its tags as text
 _SHOWN_TAG = re.compile(r"</?(?:a|b|br|em|i|p|span|strong|sub|sup|u)\b[^<>]*>")
 _CONTINUATION = re.compile(r"[\"'“‘«(]?[^\W\d_A-Z]")
@@ -73,11 +75,12 @@ def _is_broken(joined: list[str]) -> bool:
     last = joined[-1]
     if len(last) < MIN_BROKEN_CHARS or not _OPEN_END.match(last[-1]):
         return False
-    if _OPEN_WORD.search(last):
+    if last[last.rfind(" ") + 1 :].lower() in _OPEN_WORDS:
         return True
+    if len(joined) < MIN_JOINED or last[-1] in _CLOSERS:
+        return False
     width = max(map(len, joined))
-    is_full = len(last) >= width * MIN_FULL_SHARE and width <= MAX_WIDTH
-    return len(joined) >= MIN_JOINED and is_full and last[-1] not in _CLOSERS
+    return len(last) >= width * MIN_FULL_SHARE and width <= MAX_WIDTH
 
 
 def _has_fixed_width(block: list[str]) -> bool:
