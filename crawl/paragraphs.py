@@ -14,7 +14,9 @@ _WORD = re.compile(r"\S*\w\S*")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u9fff]")
 _LETTER = re.compile(r"[^\W\d_]")
 # It begins with one set of characters, which makes the search faster.
-_SENTENCE_BREAK = re.compile(r"[.!?…。！？｡।॥؟۔](?:(?<=[.!?…])[\"'”’»)\]]*\s+|(?<=[。！？｡।॥؟۔]))")
+_SENTENCE_BREAK = re.compile(
+    r"[.!?…。！？｡।॥؟۔።](?:(?<=[.!?…])[\"'”’»)\]]*\s+|(?<=[。！？｡।॥؟۔።]))"
+)
 _NO_LETTERS = re.sub(rb"[A-Za-z\xc0-\xff]", b"", bytes(range(256)))  # of Latin-1
 MAX_BOILERPLATE_WORDS = 60
 _COLONS = (":", "：")

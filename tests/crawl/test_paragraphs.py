@@ -154,3 +154,11 @@ def test_long_menus_have_no_function_words():
     assert drop_reason(menu, "en") == "no_prose"
     assert drop_reason(menu, None) is None
     assert drop_reason("The bridge was built of iron by the men of the town. " * 5, "en") is None
+
+
+@pytest.mark.parametrize("stop", ["。", "！", "।", "۔", "።"])
+def test_long_text_of_any_script_is_split_at_its_full_stops(stop):
+    sentence = "word " * 9 + f"last{stop}"
+    assert split_long(sentence * 2 + "word " * 9, max_words=12) == [
+        sentence, sentence, ("word " * 9).strip()
+    ]  # fmt: skip
