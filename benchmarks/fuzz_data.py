@@ -3,9 +3,9 @@
     python -m benchmarks.fuzz_data [--rounds 100000] [--seed 0] [--only shard rows ...]
 
 Each round damages a small valid file: the bytes of a shard (shard) or the values of its rows
-(rows), a manifest (manifest), a state record (record), or a checkpoint (checkpoint). A round fails
-if anything but a documented error is raised, or if it takes over a second of CPU. Rounds are those
-of benchmarks/fuzz_readers.py.
+(rows), both also as `wikisum rank` reads them (rank), a manifest (manifest), a state record
+(record), or a checkpoint (checkpoint). A round fails if anything but a documented error is raised,
+or if it takes over a second of CPU. Rounds are those of benchmarks/fuzz_readers.py.
 """
 
 import contextlib
@@ -28,6 +28,7 @@ from wikisum.pipeline.engine.manifest import read_manifest, write_manifest
 from wikisum.pipeline.engine.shards import ShardFile
 from wikisum.pipeline.engine.workspace import PartResult, StageResult, Workspace
 from wikisum.pipeline.records import EXAMPLE
+from wikisum.pipeline.rerank.shard import read_examples
 from wikisum.ranker.data.errors import BadFile
 from wikisum.ranker.data.shards import Shard, read_group, row_groups
 from wikisum.ranker.runs.checkpoints import check_weights, load_checkpoint, save_checkpoint
@@ -92,6 +93,19 @@ def rows_round(rng: random.Random) -> Counter[str]:
     return read_shard(path)
 
 
+def rank_round(rng: random.Random) -> Counter[str]:
+    """Odd rows or damaged bytes as `wikisum rank` reads them."""
+    path = FOLDER / "train-0.parquet"
+    made = (rows_round if rng.random() < 0.7 else shard_round)(rng)
+    if "no table" in made:
+        return made
+    try:
+        list(read_examples(str(path)))
+    except BadFile as error:
+        return _named(path, error)
+    return Counter(["read"])
+
+
 def _manifest() -> bytes:
     shard = ShardFile("examples/train-0.parquet", 6, 100, "0" * 64)
     extra = {"settings": {}, "inputs": {"dump": []}}
@@ -144,7 +158,7 @@ def checkpoint_round(rng: random.Random) -> Counter[str]:
 
 
 ROUNDS = {
-    "shard": shard_round, "rows": rows_round, "manifest": manifest_round,
+    "shard": shard_round, "rows": rows_round, "rank": rank_round, "manifest": manifest_round,
     "record": record_round, "checkpoint": checkpoint_round,
 }  # fmt: skip
 
