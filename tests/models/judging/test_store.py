@@ -1,5 +1,6 @@
 import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -24,7 +25,7 @@ def test_what_was_written_is_read(store):
     assert store.judge("tw") is store.judge("") is None
     assert store.examples() == [EXAMPLE]
     assert {j: store.screens(j) for j in (1, 2, 3)} == SCREENS
-    with sqlite3.connect(store.path) as db:
+    with closing(sqlite3.connect(store.path)) as db:
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
