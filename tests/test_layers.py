@@ -55,7 +55,7 @@ FLOORS = {
     ],
     "graphs": [{"edges", "fast_entities"}, {"entities"}, {"adjacency", "discourse", "similarity"}],
     "pipeline": [
-        {"errors", "machine", "reasons", "records", "setting"},
+        {"errors", "machine", "reasons", "records", "setting", "workers"},
         {"store"},
         {"engine"},
         {"joins", "remote"},

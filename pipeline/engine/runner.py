@@ -13,11 +13,14 @@ from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.portability.fn_api_runner.fn_runner import FnApiRunner
+from apache_beam.runners.runner import PipelineRunner
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.engines import WorkerCheck, is_dataflow, job_flags
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.errors import JobFailed
+from wikisum.pipeline.workers import ForkedWorkers, start_server
 
 LOG = "beam.log"
 LOG_OF_REMOTE = "wikisum-beam-{}.log"  # in the temporary folder, for a remote output
@@ -47,10 +50,11 @@ def run_pipeline(
     """
     if not job.beam_flags:
         workers = max(1, min(job.workers, max_workers))
-        mode = "multi_processing" if workers > 1 else "in_memory"
-        flags = [f"--direct_num_workers={workers}", f"--direct_running_mode={mode}"]
+        runner = FnApiRunner(ForkedWorkers.default() if workers > 1 else None)
+        if workers > 1:
+            start_server()  # before standard error goes to the log
         with _stderr_to_log(job), _one_line():
-            _start(construct, flags, "FnApiRunner").wait_until_finish()
+            _start(construct, [f"--direct_num_workers={workers}"], runner).wait_until_finish()
         return
     _check_workers(job)
     recorded = job.workspace.parts(stage, fingerprint).recorded_count
@@ -113,11 +117,13 @@ def _cancel(results: list[Any]) -> None:
         thread.join(timeout=10)
 
 
-def _start(construct: Callable[[beam.Pipeline], None], flags: list[str], runner: str | None) -> Any:
+def _start(
+    construct: Callable[[beam.Pipeline], None], flags: list[str], runner: PipelineRunner | None
+) -> Any:
     """Build a pipeline and start it; return Beam's result."""
     options = PipelineOptions(flags)
-    runner = runner or options.get_all_options().get("runner")
-    pipeline = beam.Pipeline(runner=runner, options=options)
+    named = options.get_all_options().get("runner")
+    pipeline = beam.Pipeline(runner=runner or named, options=options)
     os.rmdir(pipeline.local_tempdir)  # empty, for Java's transforms; a kill would leave it
     construct(pipeline)
     return pipeline.run()

@@ -1,0 +1,51 @@
+import ast
+import os
+import signal
+
+import apache_beam as beam
+import pytest
+from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.portability.fn_api_runner.fn_runner import FnApiRunner
+
+from wikisum.pipeline.workers import ForkedWorkers
+
+pytestmark = [
+    pytest.mark.slow,
+    # of Beam, which counts workers by other flags
+    pytest.mark.filterwarnings("ignore"),
+]
+
+
+def run(function, path):
+    """Call a function for 0 to 7 in a pipeline of two workers, which write what it returns."""
+    options = PipelineOptions(["--direct_num_workers=2"])
+    with beam.Pipeline(runner=FnApiRunner(ForkedWorkers.default()), options=options) as pipeline:
+        results = pipeline | beam.Create(range(8)) | beam.Reshuffle() | beam.Map(function)
+        _ = results | beam.Map(lambda result: (path / str(result[0])).write_text(str(result[1:])))
+
+
+def processes(number):
+    return number, os.getpid(), os.getppid()
+
+
+def end_at_five(number):
+    if number == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return (number,)
+
+
+def test_workers_of_all_pipelines_are_forks_of_one_process(tmp_path):
+    found = set()
+    for name in ("first", "second"):
+        folder = tmp_path / name
+        folder.mkdir()
+        run(processes, folder)
+        found |= {ast.literal_eval(path.read_text()) for path in folder.iterdir()}
+        assert len(list(folder.iterdir())) == 8
+    assert len({worker for worker, _ in found}) == 4
+    assert len({server for _, server in found} | {os.getpid()}) == 2
+
+
+def test_a_pipeline_fails_with_a_worker_that_is_killed(tmp_path):
+    with pytest.raises(RuntimeError, match="a worker process was killed"):
+        run(end_at_five, tmp_path)
