@@ -299,14 +299,17 @@ def build_with_kill(
 
 
 def kill_worker(engine: Engine) -> None:
-    """Kill one worker process: a child of a pool that is alive, or else the first worker."""
+    """Kill one worker process that is alive: of a pool, one of its children.
+
+    The children of other workers parse articles; without one an article is read in another way.
+    """
     import psutil
 
     for worker in engine.workers:
         if worker.poll() is None:
             process = psutil.Process(worker.pid)
             children = [c for c in process.children() if c.status() != psutil.STATUS_ZOMBIE]
-            (children[0] if children else process).kill()
+            (children[0] if engine.is_pool and children else process).kill()
             return
 
 
