@@ -122,9 +122,9 @@ def measure(words: list[str]) -> None:
 def output_bytes(out: Path) -> Counter[str]:
     """Bytes of the data by the stage that writes them."""
     sizes = Counter[str]()
-    for path, told in json.loads((out / "manifest.json").read_text())["files"].items():
+    for path, result in json.loads((out / "manifest.json").read_text())["files"].items():
         folder, name = path.split("/")
-        sizes[FOLDERS.get(folder) or name.split("-")[1]] += told["bytes"]
+        sizes[FOLDERS.get(folder) or name.split("-")[1]] += result["bytes"]
     return sizes
 
 
@@ -135,9 +135,9 @@ def main() -> None:
         measure(words[1:])
     with tempfile.TemporaryDirectory() as folder:
         flags = ["build", *words, "--workers", "1", "--out", f"{folder}/out"]
-        told = io.StringIO()
+        result = io.StringIO()
         start = cpu_seconds()
-        with contextlib.redirect_stdout(told):
+        with contextlib.redirect_stdout(result):
             code = wikisum([*flags, "--estimate", "--json", "--assume", "speed=1"])
         own_seconds = cpu_seconds() - start
         if code:
@@ -147,7 +147,7 @@ def main() -> None:
         real = json.loads(done.stdout.splitlines()[-1])
         sizes = output_bytes(Path(folder) / "out")
         counts = json.loads((Path(folder) / "out" / "manifest.json").read_text())["counts"]
-    stated = json.loads(told.getvalue())
+    stated = json.loads(result.getvalue())
     rows = [
         (
             cost["stage"],

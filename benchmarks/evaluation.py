@@ -36,14 +36,14 @@ def words(source: random.Random, count: int) -> list[str]:
 def made_up(number: int) -> Summary:
     source = random.Random(number)
     texts = [words(source, 70) for _ in range(24)]
-    told: list[str] = []
-    while len(told) < 120:
+    result: list[str] = []
+    while len(result) < 120:
         text, start = source.choice(texts), source.randrange(60)
-        told += text[start : start + 10] + words(source, 10)
+        result += text[start : start + 10] + words(source, 10)
     shares = np.random.default_rng(number).dirichlet(np.ones(24)).round(6).tolist()
     read = zip(texts, shares, strict=True)
     return Summary(
-        f"{number:016x}", f"Title {number}", " ".join(words(source, 120)), " ".join(told),
+        f"{number:016x}", f"Title {number}", " ".join(words(source, 120)), " ".join(result),
         lead_tokens=160, lead_log_prob=-400.0 - number % 7, model="made up",
         paragraphs=tuple(
             ReadParagraph(" ".join(t), f"http://{n}.example/", share)

@@ -42,8 +42,8 @@ def write_copies(data: Path, folder: Path, copies: int) -> tuple[list[Path], lis
         with paths[-1].open("wb") as file:
             for number, url in enumerate(urls[start : start + PAGES_A_FILE], start):
                 page = pages[number % len(pages)]
-                told = {"http_Content_Type": f"{page.mime}; charset={page.charset or 'utf-8'}"}
-                file.write(gzipped(warc_record(url, page.payload, **told)))
+                result = {"http_Content_Type": f"{page.mime}; charset={page.charset or 'utf-8'}"}
+                file.write(gzipped(warc_record(url, page.payload, **result)))
     return paths, urls
 
 
@@ -102,9 +102,9 @@ def main() -> None:
     print(f"\nfetch by scan: {shares}")
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
     command = " ".join(["python -m benchmarks.fetch", *sys.argv[1:]])
-    told = {"benchmark": "fetch", "rows": rows, "shares": shares, "machine": machine,
+    result = {"benchmark": "fetch", "rows": rows, "shares": shares, "machine": machine,
             "command": command}  # fmt: skip
-    print(json.dumps(told))
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -51,14 +51,14 @@ def host(number: int) -> str:
 def write_index(folder: Path, block_count: int, pad: int) -> None:
     """An index of so many blocks; lines of cluster.idx are padded to look like a large one's."""
     folder.mkdir(parents=True)
-    told = {"mime": "text/html", "status": "200", "digest": "A" * 32, "length": "20000"}
+    result = {"mime": "text/html", "status": "200", "digest": "A" * 32, "length": "20000"}
     place = 0
     with (folder / "cluster.idx").open("wb") as cluster, (folder / "cdx-00000.gz").open("wb") as f:
         for block in range(block_count):
             lines = []
             for number in range(block * LINES_A_BLOCK, (block + 1) * LINES_A_BLOCK):
                 where = {"filename": f"{number % 90_000}.warc.gz", "offset": f"{number * 999}"}
-                plain = json.dumps({"url": host(number), **told, **where})
+                plain = json.dumps({"url": host(number), **result, **where})
                 lines.append(f"example,host{number:08d})/ 20240101000000 {plain}\n")
             member = gzip.compress("".join(lines).encode(), 1, mtime=0)
             first = f"example,host{block * LINES_A_BLOCK:08d})/ 20240101000000"
@@ -127,8 +127,8 @@ def main() -> None:
     shutil.rmtree(folder)
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
     command = " ".join(["python -m benchmarks.locate", *sys.argv[1:]])
-    told = {"benchmark": "locate", "rows": rows, "machine": machine, "command": command}
-    print(json.dumps(told))
+    result = {"benchmark": "locate", "rows": rows, "machine": machine, "command": command}
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -102,9 +102,9 @@ def plain_batches(shard: Path, settings: FitSettings, size: int) -> Iterator[tup
         rows: list[Row] = []
         for article in pq.read_table(shard).to_pylist():
             title = torch.tensor(article["title_ids"])
-            for ids, told in zip(article["paragraph_ids"], article["paragraphs"], strict=True):
+            for ids, result in zip(article["paragraph_ids"], article["paragraphs"], strict=True):
                 cut = ids[: settings.max_paragraph_tokens]
-                rows.append((title, torch.tensor(cut), told["rouge2_recall"]))
+                rows.append((title, torch.tensor(cut), result["rouge2_recall"]))
         for some in torch.randperm(len(rows)).split(size):
             batch = [rows[i] for i in some.tolist()]
             titles, paragraphs = (pad_sequence([r[k] for r in batch], True) for k in (0, 1))

@@ -61,17 +61,17 @@ class Run(NamedTuple):
 
 def used(*words: object) -> Used:
     """What a `wikisum` command takes."""
-    with tempfile.TemporaryFile("w+") as told:
+    with tempfile.TemporaryFile("w+") as result:
         command = [sys.executable, "-c", CODE, *map(str, words)]
-        process = psutil.Popen(command, stdout=subprocess.DEVNULL, stderr=told)
+        process = psutil.Popen(command, stdout=subprocess.DEVNULL, stderr=result)
         seconds: dict[int, float] = {}
         while process.poll() is None:
             with contextlib.suppress(psutil.NoSuchProcess):
                 for one in (process, *process.children(recursive=True)):
                     seconds[one.pid] = sum(one.cpu_times()[:2])
             time.sleep(0.1)
-        told.seek(0)
-        text = told.read()
+        result.seek(0)
+        text = result.read()
     if process.returncode:
         raise SystemExit(text)
     peak_kb, cpu_seconds = text.rsplit("USED ", 1)[1].split()
@@ -242,9 +242,9 @@ def main() -> None:
         print(f"| {loop} | {rate} |")
     machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
     command = " ".join(["python -m benchmarks.scan", *sys.argv[1:]])
-    told = {"benchmark": "scan", "rows": rows, "workers_2_by_1": ratios, "ms_a_page": steps,
+    result = {"benchmark": "scan", "rows": rows, "workers_2_by_1": ratios, "ms_a_page": steps,
             "loops": loops, "machine": machine, "command": command}  # fmt: skip
-    print(json.dumps(told))
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

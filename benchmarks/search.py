@@ -113,11 +113,11 @@ def of_hashes(titles: list[str], pages: list[list[str]]) -> dict[str, float]:
     hashed = [words.of(page) for page in pages]  # which the scores need too
     hash_seconds = time.process_time() - start
     found = [len(index.find(page)[0]) for page in hashed]
-    told = _matched(pages, sum(found), index.size_bytes / 1e6, mb, seconds, start)
-    told["pages_per_second_hashed"] = round(
-        1 / (1 / told["pages_per_second"] - hash_seconds / len(pages))
+    result = _matched(pages, sum(found), index.size_bytes / 1e6, mb, seconds, start)
+    result["pages_per_second_hashed"] = round(
+        1 / (1 / result["pages_per_second"] - hash_seconds / len(pages))
     )
-    return told
+    return result
 
 
 def of_dictionaries(titles: list[str], pages: list[list[str]]) -> dict[str, float]:
@@ -186,8 +186,8 @@ def whole_search(titles: list[str], folder: str, paths: list[str]) -> dict[str, 
     )
     written = write_arrays(folder, "index", merge([part]))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        told = pool.submit(_searched, f"{folder}/{written.path}", paths).result()
-    return {"index_mb": round(written.size_bytes / 1e6), **told}
+        result = pool.submit(_searched, f"{folder}/{written.path}", paths).result()
+    return {"index_mb": round(written.size_bytes / 1e6), **result}
 
 
 def _searched(index_path: str, paths: list[str]) -> dict[str, float]:
@@ -195,7 +195,7 @@ def _searched(index_path: str, paths: list[str]) -> dict[str, float]:
     before = psutil.Process().memory_info().rss
     index = QueryIndex(*read_arrays(index_path, "benchmark"))
     counter = StatisticsCounter(index)
-    told: dict[str, float] = {}
+    result: dict[str, float] = {}
     pages: list[Any] = []
     for path in paths:
         start, count = time.process_time(), 0
@@ -203,16 +203,16 @@ def _searched(index_path: str, paths: list[str]) -> dict[str, float]:
             if (page := fields(capture)) is not None:
                 pages.append(page_terms(page, words))
                 count += 1
-        told[f"read_{Path(path).name}"] = round(count / (time.process_time() - start))
+        result[f"read_{Path(path).name}"] = round(count / (time.process_time() - start))
     start = time.process_time()
     for page in pages:
         counter.add(page)
-    told["counted_pages_per_second"] = round(len(pages) / (time.process_time() - start))
+    result["counted_pages_per_second"] = round(len(pages) / (time.process_time() - start))
     searcher = Searcher(index, counter.statistics(), 0.5)
     start = time.process_time()
     found = [len(searcher.answers(page).queries) for page in pages]
-    told["searched_pages_per_second"] = round(len(pages) / (time.process_time() - start))
-    told["queries_a_page"] = round(sum(found) / len(pages), 1)
+    result["searched_pages_per_second"] = round(len(pages) / (time.process_time() - start))
+    result["queries_a_page"] = round(sum(found) / len(pages), 1)
     statistics = counter.statistics()
     totals = np.array([statistics.collection.page_count, *statistics.collection.field_lengths])
     stored = StoredStatistics(totals, statistics.term_holders, statistics.phrase_holders)
@@ -226,9 +226,9 @@ def _searched(index_path: str, paths: list[str]) -> dict[str, float]:
         start = time.process_time()
         count = find(0, [FileShare(*files.expand([path]))]).counts["pages_out"]
         rate = round(count / (time.process_time() - start))
-        told[f"all_of_it_{Path(path).name}"] = rate
-    told["process_mb_at_the_end"] = round((psutil.Process().memory_info().rss - before) / 1e6)
-    return told
+        result[f"all_of_it_{Path(path).name}"] = rate
+    result["process_mb_at_the_end"] = round((psutil.Process().memory_info().rss - before) / 1e6)
+    return result
 
 
 def command(listed: Path, warc: Path, folder: Path) -> dict[str, float]:
@@ -236,14 +236,14 @@ def command(listed: Path, warc: Path, folder: Path) -> dict[str, float]:
 
     To be called in a small process: a peak is at least that of the process that began it.
     """
-    told = {}
+    result = {}
     for times in (1, 4):
         crawl = folder / f"{times}.warc.wet.gz"
         crawl.write_bytes(warc.read_bytes() * times)
         words = ["search", "--warcs", crawl, "--titles", listed, "--out", folder / f"out{times}"]
         seconds, peak = measured(*words, "--workers", "2")
-        told |= {f"seconds_of_{times}": round(seconds), f"peak_mb_of_{times}": round(peak)}
-    return told
+        result |= {f"seconds_of_{times}": round(seconds), f"peak_mb_of_{times}": round(peak)}
+    return result
 
 
 def recall(data: Path, dump: str, warc: str, results: str, folder: Path) -> dict[str, Any]:
@@ -257,7 +257,7 @@ def recall(data: Path, dump: str, warc: str, results: str, folder: Path) -> dict
     wikisum(["search", *crawl, "--out", str(out)])
     wikisum(["search", *crawl, "--titles", str(listed), "--out", f"{out}-titles"])
     there = {url for c in captures(data / warc) if (url := _canonical(c.url))}
-    told: dict[str, Any] = {"titles": len(wanted)}
+    result: dict[str, Any] = {"titles": len(wanted)}
     for name, place in (("articles", out), ("titles", Path(f"{out}-titles"))):
         lines = [
             json.loads(line)
@@ -272,8 +272,8 @@ def recall(data: Path, dump: str, warc: str, results: str, folder: Path) -> dict
             total += len(urls)
             hits += len(found)
             complete += bool(found)
-        told |= {"urls_in_crawl": total, f"found_by_{name}": hits, f"titles_by_{name}": complete}
-    return told
+        result |= {"urls_in_crawl": total, f"found_by_{name}": hits, f"titles_by_{name}": complete}
+    return result
 
 
 def _canonical(url: str) -> str | None:
@@ -322,7 +322,7 @@ def main() -> None:
         "command": " ".join(["python -m benchmarks.search", *sys.argv[1:]]),
     }
 
-    def told(name: str, figures: dict[str, Any]) -> None:
+    def report(name: str, figures: dict[str, Any]) -> None:
         result[name] = figures
         print(f"{name:20} {figures}", flush=True)
 
@@ -334,28 +334,28 @@ def main() -> None:
             pages = words_of(args.data / TEXT)
             titles = made_up_titles(args.titles, pages)
             words_a_page = round(sum(map(len, pages)) / len(pages))
-            told("titles and pages", {"titles": len(titles), "words_a_page": words_a_page})
+            report("titles and pages", {"titles": len(titles), "words_a_page": words_a_page})
         if wanted("matchers"):
             for kind in (of_hashes, of_dictionaries, of_automaton):
                 with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-                    told(kind.__name__, pool.submit(kind, titles, pages).result())
+                    report(kind.__name__, pool.submit(kind, titles, pages).result())
         if wanted("search"):
             paths = [str(args.data / name) for name in (HTML, TEXT)]
-            told("whole search", whole_search(titles, folder, paths))
+            report("whole search", whole_search(titles, folder, paths))
         if wanted("command"):
             listed = Path(folder) / "titles.txt"
             listed.write_text("\n".join(titles))
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
                 figures = pool.submit(command, listed, args.data / TEXT, Path(folder)).result()
-            told("whole command", figures)
+            report("whole command", figures)
         if wanted("recall"):
             for name, dump, warc, results in (
                 ("recall, HTML", "enwiki-dev.xml.bz2", HTML, "search-results-dev.jsonl"),
                 ("recall, WET", "wikigen-dev.xml.bz2", TEXT, "wikigen-search-dev.jsonl"),
             ):
-                told(name, recall(args.data, dump, warc, results, Path(folder)))
+                report(name, recall(args.data, dump, warc, results, Path(folder)))
         if wanted("clones"):
-            told("clones by sketch", sketched_clones(args.data))
+            report("clones by sketch", sketched_clones(args.data))
     print(json.dumps(result))
 
 

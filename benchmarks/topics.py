@@ -88,9 +88,9 @@ def make_example(index: int, settings: TopicSettings) -> Example:
     thing = _thing(index, settings.seed, source)
     chosen = sorted(source.sample(range(len(FACTS)), settings.facts))
     value_of = {fact: source.choice(FACTS[fact][1]) for fact in chosen}
-    told = [FACTS[fact][0].format(value) for fact, value in value_of.items()]
-    lead = " ".join(f"{'It' if i else ' '.join(thing)} {fact}." for i, fact in enumerate(told))
-    relevant = [_relevant(thing, fact, source) for fact in told]
+    result = [FACTS[fact][0].format(value) for fact, value in value_of.items()]
+    lead = " ".join(f"{'It' if i else ' '.join(thing)} {fact}." for i, fact in enumerate(result))
+    relevant = [_relevant(thing, fact, source) for fact in result]
     others: dict[str, Text] = {}
     while len(others) < settings.distractors:
         text = (
@@ -160,10 +160,10 @@ def _about_another(thing: Thing, value_of: dict[int, str], source: random.Random
         second = source.choice([thing.first, thing.second])
     fact = source.randrange(len(FACTS))
     value = source.choice([v for v in FACTS[fact][1] if v != value_of.get(fact)])
-    told = FACTS[fact][0].format(value)
+    result = FACTS[fact][0].format(value)
     if source.random() < 1 / 2:
-        return Text(_said(source.choice(ALIASES_OF_KIND[kind]), told, source))
-    return Text(_said(f"{first} {second} {kind}", told, source), frozenset({first, second}))
+        return Text(_said(source.choice(ALIASES_OF_KIND[kind]), result, source))
+    return Text(_said(f"{first} {second} {kind}", result, source), frozenset({first, second}))
 
 
 def _example(title: str, lead: str, texts: list[Text]) -> Example:

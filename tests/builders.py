@@ -58,7 +58,7 @@ def warc_record(
     if kind == "response":
         head = "".join(f"{k}: {v}\r\n" for k, v in http.items())
         block = f"HTTP/1.1 {status}\r\n{head}\r\n".encode() + body
-    told = {
+    result = {
         "WARC-Type": kind,
         "WARC-Date": "2024-01-01T00:00:00Z",
         "WARC-Target-URI": url,
@@ -66,7 +66,7 @@ def warc_record(
         **{k.replace("_", "-"): v for k, v in headers.items() if not k.startswith("http_")},
         "Content-Length": str(len(block)),
     }
-    lines = "".join(f"{k}: {v}\r\n" for k, v in told.items())
+    lines = "".join(f"{k}: {v}\r\n" for k, v in result.items())
     return f"WARC/1.0\r\n{lines}\r\n".encode() + block + b"\r\n\r\n"
 
 

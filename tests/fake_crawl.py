@@ -38,10 +38,10 @@ class IndexLine(NamedTuple):
 
     surt: str
     timestamp: str
-    told: dict[str, str]
+    fields: dict[str, str]
 
     def __bytes__(self) -> bytes:
-        return f"{self.surt} {self.timestamp} {json.dumps(self.told)}\n".encode()
+        return f"{self.surt} {self.timestamp} {json.dumps(self.fields)}\n".encode()
 
 
 def gzip_members(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -77,7 +77,7 @@ def _index_line(record: Any, offset: int, length: int, filename: str) -> IndexLi
     sha1 = base64.b32encode(hashlib.sha1(record.raw_stream.read()).digest()).decode()
     digest = headers["WARC-Payload-Digest"] or headers["WARC-Block-Digest"] or sha1
     mime = http.get_header("Content-Type", "unk").split(";")[0] if http else "text/plain"
-    told = {
+    result = {
         "url": url,
         "mime": "warc/revisit" if record.rec_type == "revisit" else mime,
         "mime-detected": mime,
@@ -88,10 +88,10 @@ def _index_line(record: Any, offset: int, length: int, filename: str) -> IndexLi
         "filename": filename,
     }
     if truncated := headers["WARC-Truncated"]:
-        told["truncated"] = truncated
+        result["truncated"] = truncated
     if http and (location := http.get_header("Location")):
-        told["redirect"] = location
-    return IndexLine(surt_key(url), re.sub(r"\D", "", headers["WARC-Date"])[:14], told)
+        result["redirect"] = location
+    return IndexLine(surt_key(url), re.sub(r"\D", "", headers["WARC-Date"])[:14], result)
 
 
 def write_zipnum(
@@ -164,22 +164,22 @@ TABLE = pa.schema(
 
 
 def _table_row(line: IndexLine) -> dict[str, Any]:
-    told = line.told
-    status = told["status"]
+    result = line.fields
+    status = result["status"]
     return {
         "url_surtkey": line.surt,
-        "url": told["url"],
-        "url_host_name": urlsplit(told["url"]).hostname,
+        "url": result["url"],
+        "url_host_name": urlsplit(result["url"]).hostname,
         "fetch_time": datetime.strptime(line.timestamp, "%Y%m%d%H%M%S"),
         "fetch_status": int(status) if status.isdigit() else None,
-        "fetch_redirect": told.get("redirect"),
-        "content_digest": told["digest"],
-        "content_mime_type": told["mime"],
-        "content_mime_detected": told["mime-detected"],
-        "content_truncated": told.get("truncated"),
-        "warc_filename": told["filename"],
-        "warc_record_offset": int(told["offset"]),
-        "warc_record_length": int(told["length"]),
+        "fetch_redirect": result.get("redirect"),
+        "content_digest": result["digest"],
+        "content_mime_type": result["mime"],
+        "content_mime_detected": result["mime-detected"],
+        "content_truncated": result.get("truncated"),
+        "warc_filename": result["filename"],
+        "warc_record_offset": int(result["offset"]),
+        "warc_record_length": int(result["length"]),
     }
 
 
@@ -190,7 +190,7 @@ def cdx_server(lines: list[IndexLine]) -> Callable[[str], tuple[int, bytes]]:
         asked = parse_qs(query)
         key = surt_key(asked["url"][0])
         found = [
-            json.dumps({"urlkey": line.surt, "timestamp": line.timestamp, **line.told})
+            json.dumps({"urlkey": line.surt, "timestamp": line.timestamp, **line.fields})
             for line in lines
             if line.surt == key and asked["output"] == ["json"]
         ]
@@ -258,7 +258,7 @@ class Asked:
 
 
 class FakeCrawl:
-    """Serves a folder with ranges on 127.0.0.1, goes wrong as told, and notes every request."""
+    """Serves a folder with ranges on 127.0.0.1, goes wrong as asked, and notes every request."""
 
     def __init__(self, root: Path, faults: Faults | None = None) -> None:
         self.root = root
@@ -307,13 +307,13 @@ class FakeCrawl:
         return Handler
 
     def _answer(self, request: BaseHTTPRequestHandler) -> None:
-        path, told = request.path.lstrip("/"), request.headers.get("Range")
+        path, asked_range = request.path.lstrip("/"), request.headers.get("Range")
         fault = self.faults.draw()
-        if fault is None and told and told != "bytes=0-0" and self.wrong_ranges:
+        if fault is None and asked_range and asked_range != "bytes=0-0" and self.wrong_ranges:
             self.wrong_ranges -= 1
             fault = "wrong_range"
         agent = request.headers.get("User-Agent", "")
-        self.asked.append(Asked(path, told, time.monotonic(), agent, fault))
+        self.asked.append(Asked(path, asked_range, time.monotonic(), agent, fault))
         name, _, query = path.partition("?")
         if fault == "busy":
             after = self.faults.retry_after
@@ -330,13 +330,17 @@ class FakeCrawl:
         elif not (self.root / name).is_file():
             _send(request, 404, b"not here")
         else:
-            self._send_file(request, self.root / name, told, fault)
+            self._send_file(request, self.root / name, asked_range, fault)
 
     def _send_file(
-        self, request: BaseHTTPRequestHandler, path: Path, told: str | None, fault: str | None
+        self,
+        request: BaseHTTPRequestHandler,
+        path: Path,
+        range_header: str | None,
+        fault: str | None,
     ) -> None:
         size = path.stat().st_size
-        match = re.fullmatch(r"bytes=(\d+)-(\d+)", told or "")
+        match = re.fullmatch(r"bytes=(\d+)-(\d+)", range_header or "")
         if not match or fault == "whole":
             _send(request, 200, path.read_bytes())
             return

@@ -56,9 +56,9 @@ class Server:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
-                told = self.headers
+                result = self.headers
                 server.requests.append(
-                    Request(self.path, told["Host"], told["User-Agent"], self.client_address[1])
+                    Request(self.path, result["Host"], result["User-Agent"], self.client_address[1])
                 )
                 answer = answers(self.path)
                 server.closing.wait(answer.wait_seconds)

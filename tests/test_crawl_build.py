@@ -136,13 +136,13 @@ def test_a_server_that_does_not_answer_ends_the_scan_in_a_line(root, tmp_path, c
     assert "returned 503" in capfd.readouterr().err.strip().splitlines()[-1]
 
 
-def test_files_of_another_kind_are_told(tmp_path, capfd):
+def test_files_of_another_kind_are_reported(tmp_path, capfd):
     """Malformed search results and crawl files are named once each, not only dropped."""
     wrong = tmp_path / "wrong.txt"
     wrong.write_text("a line of text\n" * 3)
     same = ["--workers", "1", "--out", str(tmp_path / "out")]
     assert main(["articles", *ARTICLES, *same]) == 0
     assert main(["scan", "--warcs", str(wrong), "--search-results", str(wrong), *same]) == 0
-    told = capfd.readouterr().err
-    assert "3 malformed lines in the search results (see dropped/)" in told
-    assert "1 file is not WARC, ARC or WET (see dropped/)" in told
+    output = capfd.readouterr().err
+    assert "3 malformed lines in the search results (see dropped/)" in output
+    assert "1 file is not WARC, ARC or WET (see dropped/)" in output

@@ -33,8 +33,8 @@ def call(capfd) -> Callable[..., SimpleNamespace]:
 
     def called(*words: object) -> SimpleNamespace:
         code = main(list(map(str, words)))
-        told = capfd.readouterr()
-        return SimpleNamespace(returncode=code, stdout=told.out, stderr=told.err)
+        output = capfd.readouterr()
+        return SimpleNamespace(returncode=code, stdout=output.out, stderr=output.err)
 
     return called
 
@@ -240,8 +240,8 @@ def test_a_crawl_by_its_list_and_its_metadata_gives_the_same_documents(built, tm
     (tmp_path / "metadata").mkdir()
     for name in names:
         empty = name == names[0]
-        told = tmp_path / "metadata" / f"{name}.metadata.json"
-        told.write_text("{}" if empty else '{"http://unheard.example/": [1]}')
+        result = tmp_path / "metadata" / f"{name}.metadata.json"
+        result.write_text("{}" if empty else '{"http://unheard.example/": [1]}')
     for path in (tmp_path / "metadata").glob(f"{names[1]}*"):
         path.unlink()
     flags = ["--search-results", GOLDEN / "search.jsonl", "--workers", 1, "--crawl-root", GOLDEN]
@@ -308,8 +308,8 @@ def test_report_tells_the_funnel_and_it_adds_up(built):
     similarity = report["graphs"]["similarity"]
     assert similarity["paragraphs"] > similarity["paragraphs_alone"] > 0 < similarity["edges"]
     reasons = Counter((r["kind"], r["stage"], r["reason"]) for r in dropped(built))
-    told = Counter((r["kind"], r["stage"], r["reason"]) for r in report["dropped"])
-    assert told == {reason: min(number, 5) for reason, number in reasons.items()}
+    result = Counter((r["kind"], r["stage"], r["reason"]) for r in report["dropped"])
+    assert result == {reason: min(number, 5) for reason, number in reasons.items()}
     manifest = json.loads((built / "manifest.json").read_text())
     assert {"report/index.html", "report/report.json"} <= set(manifest["others"])
     page = (built / "report" / "index.html").read_text()
@@ -384,9 +384,9 @@ def test_ranked_again_it_keeps_card_report_and_history(built, tmp_path, capsys):
 def test_a_wrong_call_is_one_line(words, code, message, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     assert main(words) == code
-    told = capfd.readouterr().err.strip().splitlines()
-    assert message in told[-1]
-    assert "Traceback" not in "\n".join(told)
+    output = capfd.readouterr().err.strip().splitlines()
+    assert message in output[-1]
+    assert "Traceback" not in "\n".join(output)
 
 
 @pytest.mark.parametrize(("content", "reason"), [(b"", "empty_file"), (b"just text", "not_a_dump")])
@@ -458,9 +458,9 @@ def test_an_interrupt_leaves_at_once_with_a_line(tmp_path):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, result = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert told.strip().splitlines()[-1].endswith("run the same command to resume")
+    assert result.strip().splitlines()[-1].endswith("run the same command to resume")
 
 
 def test_a_finished_dataset_stays_finished(copy, tmp_path):

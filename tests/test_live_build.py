@@ -116,9 +116,12 @@ def digests(out: Path) -> dict[str, str]:
 
 def without_places(out: Path) -> list[dict]:
     """The examples without what tells where and when their pages were had."""
-    told = ("warc_file", "offset", "fetched_at")
+    places = ("warc_file", "offset", "fetched_at")
     return [
-        {**r, "documents": [{k: v for k, v in d.items() if k not in told} for d in r["documents"]]}
+        {
+            **r,
+            "documents": [{k: v for k, v in d.items() if k not in places} for d in r["documents"]],
+        }
         for r in sorted(rows(out, "examples"), key=lambda r: r["id"])
     ]
 
@@ -290,29 +293,29 @@ def test_interrupted_while_it_fetches_it_goes_on(tmp_path):
         assert {server.paths.count(f"/{n}") for n in (0, 1, 3)} == {1}
 
 
-def test_a_slice_without_training_articles_is_told(server, tmp_path, capsys):
+def test_a_slice_without_training_articles_is_reported(server, tmp_path, capsys):
     titles = tmp_path / "titles.txt"
     titles.write_text("Tavin Bridge")  # of the test split
     flags = ["--titles", str(titles), *LIVE, "--out", str(tmp_path / "out")]
     assert main(["build", *articles(tmp_path, [f"{server.url}/good"]), *flags]) == 1
-    told = capsys.readouterr().err.splitlines()[-1]
-    assert "none of 1 examples is of the training split" in told
-    assert "--vocab" in told
+    output = capsys.readouterr().err.splitlines()[-1]
+    assert "none of 1 examples is of the training split" in output
+    assert "--vocab" in output
 
 
-def test_why_no_example_was_made_is_told(server, tmp_path, capsys):
+def test_why_no_example_was_made_is_reported(server, tmp_path, capsys):
     cited = [f"{server.url}/{path}" for path in ("gone", "lost", "closed/x")]
     words = ["build", *articles(tmp_path, cited), *LIVE, "--out", str(tmp_path / "out")]
     assert main(words) == 1
-    told = capsys.readouterr().err.splitlines()[-1]
-    assert "of 6 wanted pages 4 http_status_404, 2 robots_disallowed (see" in told
+    output = capsys.readouterr().err.splitlines()[-1]
+    assert "of 6 wanted pages 4 http_status_404, 2 robots_disallowed (see" in output
 
 
 def test_the_report_tells_of_it(server, tmp_path, capsys):
     out = build(tmp_path, [f"{server.url}/good", f"{server.url}/gone"], *LIVE)
     assert "pages from the web: 2 asked, 1 fetched" in capsys.readouterr().out
-    told = json.loads((out / "report" / "report.json").read_text())["funnel"]["pages_from_the_web"]
-    assert told == {"asked": 2, "fetched": 1, "http_status_404": 1}
+    funnel = json.loads((out / "report" / "report.json").read_text())["funnel"]
+    assert funnel["pages_from_the_web"] == {"asked": 2, "fetched": 1, "http_status_404": 1}
     tree = html.fromstring((out / "report" / "index.html").read_text())
     assert "Pages requested from the live web: 2 asked" in " ".join(tree.xpath("//h3/text()"))
     assert "../live/live-00000.warc.gz" in tree.xpath("//td/a/@href")

@@ -159,13 +159,13 @@ def test_damaged_files_lose_only_what_they_must(tmp_path):
 def test_wrong_calls(words, message, original, tmp_path, capfd):
     plain = tmp_path / "plain.tfrecords"
     plain.write_bytes(tfrecords.content("http://w/A", "A", "The lead of A."))
-    told = {
+    result = {
         "CONTENT": original / "wiki_content.tfrecords-*",
         "DUMP": GOLDEN / "sample.xml.bz2",
         "PLAIN": plain,
         "URLS": original / "wiki_urls.json-*",
     }
-    command = ["articles", *(str(told.get(w, w)) for w in words), "--out", str(tmp_path / "out")]
+    command = ["articles", *(str(result.get(w, w)) for w in words), "--out", str(tmp_path / "out")]
     assert main(command) == 2
     assert message in capfd.readouterr().err.strip().splitlines()[-1]
 

@@ -229,7 +229,7 @@ def test_chunks_go_before_compression():
         ("", b"<address of the sender>", ("text", "text/plain")),
     ],
 )
-def test_pages_are_told_by_header_or_sniffed(mime, body, expected):
+def test_pages_are_reported_by_header_or_sniffed(mime, body, expected):
     assert page_kind(mime, body) == expected
 
 

@@ -49,7 +49,7 @@ def test_buckets_are_neither_empty_nor_full(count):
     assert count <= 64 or (1 << bucket_bits(count)) * 32 < count
 
 
-def test_keys_must_rise_and_be_as_many_as_told():
+def test_keys_must_rise_and_be_as_many_as_reported():
     def words(count, *blocks):
         return list(filter_words([np.array(b, np.uint64) for b in blocks], count))
 

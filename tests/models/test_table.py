@@ -68,7 +68,7 @@ def test_a_wrong_setting_is_named(values, message):
         changed(preset("tiny"), values)
 
 
-def test_unknown_names_are_told():
+def test_unknown_names_are_reported():
     with pytest.raises(ValueError, match=r"--preset must be one of .*tiny.*, not 'huge'"):
         preset("huge")
     with pytest.raises(ValueError, match=r"--model must be one of ht, ft.*, not 'rnn'"):

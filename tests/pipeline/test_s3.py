@@ -37,14 +37,14 @@ def store(root: Path) -> Iterator[str]:
             path = root / urlsplit(self.path).path.strip("/")
             if not path.is_file():
                 return 404, {}, b""
-            data, told = path.read_bytes(), {"Last-Modified": formatdate(0, usegmt=True)}
-            told |= {"ETag": '"0"', "Content-Type": "application/octet-stream"}
+            data, result = path.read_bytes(), {"Last-Modified": formatdate(0, usegmt=True)}
+            result |= {"ETag": '"0"', "Content-Type": "application/octet-stream"}
             if span := self.headers["Range"]:
                 first, _, last = span.removeprefix("bytes=").partition("-")
                 cut = data[int(first) : int(last or len(data)) + 1]
-                told["Content-Range"] = f"bytes {first}-{int(first) + len(cut) - 1}/{len(data)}"
-                return 206, told, cut
-            return 200, told, data
+                result["Content-Range"] = f"bytes {first}-{int(first) + len(cut) - 1}/{len(data)}"
+                return 206, result, cut
+            return 200, result, data
 
         def _answer(self, status: int, headers: dict[str, str], body: bytes) -> None:
             self.send_response(status)
@@ -89,7 +89,7 @@ def test_a_crawl_on_s3_and_inputs_on_s3(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_what_nothing_opens_is_told_at_once(tmp_path, monkeypatch, capsys):
+def test_what_nothing_opens_is_reported_at_once(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(files, "find_spec", lambda name: None)
     out = ["--workers", "1", "--out", str(tmp_path / "out")]
     articles = ["--articles", str(GOLDEN / "sample.xml.bz2")]

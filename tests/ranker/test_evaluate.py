@@ -90,13 +90,13 @@ def test_the_command_writes_a_table_and_figures(data, tmp_path, capsys):
     call = ["evaluate", "ranking", "--data", data, "--run", str(tmp_path / "run"),
             "--methods", "tfidf", "--out", str(tmp_path / "new" / "figures.json")]  # fmt: skip
     assert main(call) == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     rows = json.loads((tmp_path / "new" / "figures.json").read_text())
     assert [row["method"] for row in rows] == [
         "stored", "tfidf", "lstm", "lead-3", "sumbasic_sentences"
     ]  # fmt: skip
-    assert told == markdown(rows)
-    for line in told.splitlines():
+    assert output == markdown(rows)
+    for line in output.splitlines():
         if line.startswith("| lstm"):
             assert line.count("|") in (7, 8)
 

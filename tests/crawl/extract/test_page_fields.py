@@ -25,6 +25,6 @@ def test_the_first_line_of_text_is_its_title_if_it_is_short():
     assert (long.title, len(long.text)) == ("", 2)
 
 
-def test_a_page_without_text_is_told():
+def test_a_page_without_text_is_reported():
     with pytest.raises(BadPage, match="no text"):
         read_fields(b"<title>x</title><h1>y</h1>", None, "html")

@@ -245,7 +245,7 @@ def test_redirects_may_be_relative():
 
 
 def test_numbers_may_be_numbers():
-    told = json.loads(LINE.split(b" ", 2)[2])
-    told.update(status=200, offset=1023, length=17351)
-    line = LINE.split(b"{", 1)[0] + json.dumps(told).encode()
+    result = json.loads(LINE.split(b" ", 2)[2])
+    result.update(status=200, offset=1023, length=17351)
+    line = LINE.split(b"{", 1)[0] + json.dumps(result).encode()
     assert parse_entry(line) == parse_entry(LINE)

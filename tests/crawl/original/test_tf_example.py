@@ -30,6 +30,6 @@ def test_the_last_of_one_name_counts():
 
 @pytest.mark.parametrize("data", [GOLDEN[:-1], b"\x0a\xff", b"plain text", b"\x0a\x02\x0a\x05"])
 def test_what_is_no_message(data):
-    with pytest.raises(BadRecord, match=r"not a tensorflow\.Example") as told:
+    with pytest.raises(BadRecord, match=r"not a tensorflow\.Example") as result:
         bytes_features(data)
-    assert told.value.reason == "bad_example"
+    assert result.value.reason == "bad_example"

@@ -17,7 +17,7 @@ def read(data: bytes) -> list:
     return list(read_tfrecords(io.BytesIO(data)))
 
 
-def told(data: bytes) -> list:
+def records_in(data: bytes) -> list:
     return [(b.reason, b.offset) if isinstance(b, BadRecord) else b for b in read(data)]
 
 
@@ -53,16 +53,16 @@ def test_a_cut_file_gives_what_came_before(records, data):
     good = [record.data for record in read(whole[:cut]) if isinstance(record, Record)]
     assert good == complete
     start = ([0, *ends])[len(complete)]
-    assert told(whole[:cut])[len(complete) :] == [("truncated_file", start)] * (cut != start)
+    assert records_in(whole[:cut])[len(complete) :] == [("truncated_file", start)] * (cut != start)
 
 
 def test_damaged_data_cost_their_record_and_a_damaged_length_the_rest():
     one, two, three = (tfrecord(word) for word in (b"one", b"two", b"three"))
     bad_data = two[:-5] + b"?" + two[-4:]
-    assert told(one + bad_data + three) == [
+    assert records_in(one + bad_data + three) == [
         Record(0, b"one"), ("bad_checksum", 19), Record(38, b"three")
     ]  # fmt: skip
-    assert told(one + b"\x07" + two[1:] + three) == [Record(0, b"one"), ("bad_checksum", 19)]
+    assert records_in(one + b"\x07" + two[1:] + three) == [Record(0, b"one"), ("bad_checksum", 19)]
     assert str(read(one + bad_data)[1]) == "the data of the TFRecord at byte 19 is damaged"
 
 
@@ -70,8 +70,8 @@ def test_a_record_too_large_is_passed_over(monkeypatch):
     monkeypatch.setattr(module, "MAX_RECORD_BYTES", 10)
     monkeypatch.setattr(module, "_BLOCK_BYTES", 7)
     long, short = tfrecord(bytes(30)), tfrecord(b"short")
-    assert told(long + short) == [("record_too_large", 0), Record(46, b"short")]
-    assert told(long[:-1]) == [("record_too_large", 0), ("truncated_file", 0)]
+    assert records_in(long + short) == [("record_too_large", 0), Record(46, b"short")]
+    assert records_in(long[:-1]) == [("record_too_large", 0), ("truncated_file", 0)]
 
 
 @pytest.mark.parametrize("data", [b"", b"BZh91AY&SY..", b"<mediawiki xml", bytes(12), GOLDEN[:11]])

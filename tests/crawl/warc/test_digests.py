@@ -11,7 +11,7 @@ BASE32 = base64.b32encode(SHA1.digest()).decode()
 
 
 @pytest.mark.parametrize(
-    "told",
+    "given",
     [
         BASE32,
         f"sha1:{BASE32}",
@@ -23,11 +23,11 @@ BASE32 = base64.b32encode(SHA1.digest()).decode()
         "sha256:" + base64.b32encode(hashlib.sha256(BODY).digest()).decode().rstrip("="),
     ],
 )
-def test_one_content_of_several_will_do(told):
-    assert is_digest_of(told, [b"other", BODY]) is True
-    assert is_digest_of(told, [b"other"]) is False
+def test_one_content_of_several_will_do(given):
+    assert is_digest_of(given, [b"other", BODY]) is True
+    assert is_digest_of(given, [b"other"]) is False
 
 
-@pytest.mark.parametrize("told", ["", "sha1:", "crc32:12345678", "sha1:ABC", "sha1:" + "!" * 32])
-def test_what_cannot_be_known(told):
-    assert is_digest_of(told, [BODY]) is None
+@pytest.mark.parametrize("given", ["", "sha1:", "crc32:12345678", "sha1:ABC", "sha1:" + "!" * 32])
+def test_what_cannot_be_known(given):
+    assert is_digest_of(given, [BODY]) is None

@@ -78,7 +78,7 @@ OTHER = gzipped(warc_record("http://a.example/other", BODY))
         (gzipped(warc_record(URL, b"x" * 1001)), "page_too_large"),
     ],
 )
-def test_what_is_wrong_is_told_with_the_place(data, reason):
+def test_what_is_wrong_is_reported_with_the_place(data, reason):
     item = read(data)
     assert isinstance(item, Rejection)
     assert (item.reason, item.offset, item.url) == (reason, 700, URL)

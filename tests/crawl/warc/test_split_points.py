@@ -57,7 +57,7 @@ def test_every_record_is_read_just_once(name, sizes, shares, certain_bytes):
 @pytest.mark.parametrize("name", PACKS)
 @settings(max_examples=150, deadline=None)
 @given(RECORDS, SHARES, st.sampled_from([0, 1000, 5000]), st.randoms(use_true_random=False))
-def test_what_is_wrong_with_a_file_is_told_once(name, sizes, shares, certain_bytes, rng):
+def test_what_is_wrong_with_a_file_is_reported_once(name, sizes, shares, certain_bytes, rng):
     data = bytearray(PACKS[name](*(page(number, size) for number, size in enumerate(sizes))))
     for _ in range(rng.randrange(1, 4)):
         at = rng.randrange(len(data))

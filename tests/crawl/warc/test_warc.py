@@ -166,7 +166,7 @@ def test_only_wanted_pages_are_read():
     assert asked == [*URLS[:2], "http://m.example/", URLS[2]]
 
 
-def test_damage_is_told_also_of_unwanted_records():
+def test_damage_is_reported_also_of_unwanted_records():
     (item,) = read(gzipped(A, B)[:-10], wanted=lambda url: False)
     assert item[:3] == (None, "truncated_record", len(gzipped(A)))
 
@@ -213,7 +213,7 @@ def test_damage_costs_its_own_record(name, at):
     assert f"{end - start} bytes are lost" in lost.detail
 
 
-def test_a_record_that_fails_its_checksum_is_told_by_its_url():
+def test_a_record_that_fails_its_checksum_is_reported_by_its_url():
     data = bytearray(gzipped(A, B))
     data[-5] ^= 1
     _, lost = read(bytes(data))
@@ -245,17 +245,17 @@ def test_padding_between_members_is_no_damage(name):
     assert [i.url for i in read(data)] == URLS[:2]
 
 
-def test_what_lies_before_the_first_record_is_told_even_if_no_page_follows():
+def test_what_lies_before_the_first_record_is_reported_even_if_no_page_follows():
     for garbage in (b"garbage", gzip.compress(b"garbage")):
         (item,) = read(garbage + gzipped(A), wanted=lambda url: False)
         assert item[:3] == (None, "bad_record", 0)
 
 
 @pytest.mark.parametrize("name", ["plain", "gzip", "gzip in one", "zstd"])
-@pytest.mark.parametrize("told", [1, 150, 400, 2000, 10**9, 10**17])
-def test_a_wrong_length_costs_one_record(name, told):
+@pytest.mark.parametrize("claimed", [1, 150, 400, 2000, 10**9, 10**17])
+def test_a_wrong_length_costs_one_record(name, claimed):
     length = len(B.partition(b"\r\n\r\n")[2]) - 4
-    wrong = B.replace(b"Content-Length: %d" % length, b"Content-Length: %d" % told)
+    wrong = B.replace(b"Content-Length: %d" % length, b"Content-Length: %d" % claimed)
     items = read(PACKS[name](A, wrong, C, A))
     assert [i for i in content(items) if i[0] != "http://b.example/"] == content(read(A + C + A))
     assert rejected(items)

@@ -43,7 +43,7 @@ def test_urls_as_requests_need_them(url, expected):
         ("http://example.org/" + "a" * 9000, "url_too_long"),
     ],
 )
-def test_what_is_no_web_address_is_told(url, reason):
+def test_what_is_no_web_address_is_reported(url, reason):
     with pytest.raises(BadUrl) as caught:
         target_of(url)
     assert caught.value.reason == reason

@@ -49,6 +49,6 @@ def test_a_call_over_its_time_is_ended_and_the_next_one_works(guard):
     assert slow.call(0) == "slept"
 
 
-def test_a_child_that_dies_is_told_of(guard):
+def test_a_child_that_dies_is_reported_of(guard):
     with pytest.raises(KillableCallFailed, match="died"):
         guard("die").call()

@@ -56,7 +56,7 @@ def compressed(x, layer, settings):
     return found
 
 
-def attention(kind, x, layer, settings, biases=None, told=None):
+def attention(kind, x, layer, settings, biases=None, attentions=None):
     heads = settings.heads
     width = x.shape[1] // heads
     q, rows = linear(x, layer.query), []
@@ -93,8 +93,8 @@ def attention(kind, x, layer, settings, biases=None, told=None):
                     seen_by[i, j] += w / len(tokens) / heads
             found.append(sum(w * v[part] for w, (_, v, _) in zip(weights, seen, strict=True)))
         rows.append(torch.cat(found))
-    if told is not None:
-        told.append(seen_by)
+    if attentions is not None:
+        attentions.append(seen_by)
     return linear(torch.stack(rows), layer.output)
 
 
@@ -137,8 +137,11 @@ def feedforward(kind, x, layer):
     return experts(x, layer)
 
 
-def decode(model, ids, told=None):
-    """Logits [S, V] of one sequence of input ids; each layer's attention [S, S] goes to `told`."""
+def decode(model, ids, attentions=None):
+    """Logits [S, V] of one sequence of input ids.
+
+    Each layer's attention [S, S] is added to `attentions`.
+    """
     settings = model.settings
     is_recurrent = X in settings.layers
     scale = math.sqrt(settings.width) if settings.scale_embeddings else 1
@@ -151,7 +154,7 @@ def decode(model, ids, told=None):
     kinds = zip(settings.layers, settings.feedforward_of_layer, strict=True)
     for (a, f), layer in zip(kinds, model.layers, strict=True):
         x = residual(
-            x, lambda h, a=a, at=layer.attention: attention(a, h, at, settings, biases, told),
+            x, lambda h, a=a, at=layer.attention: attention(a, h, at, settings, biases, attentions),
             layer.to_attention,
         )  # fmt: skip
         x = residual(

@@ -141,9 +141,9 @@ def test_source_attention_is_that_of_the_layers(form, make_decoder, make_batch):
     assert weights.shape == (2, 6, 7)
     sequences = from_batch(batch)
     for row, ids in enumerate(rows_of(sequences.id_N, sequences)):
-        count, told = (7, 3)[row], []
-        literal.decode(model, ids, told)
-        shares = torch.stack(told).sum(0)[count + 1 :, 1 : count + 1]
+        count, result = (7, 3)[row], []
+        literal.decode(model, ids, result)
+        shares = torch.stack(result).sum(0)[count + 1 :, 1 : count + 1]
         sums = shares.sum(1, keepdim=True)
         expected = torch.where(sums > 0, shares / sums, torch.tensor(1 / count))
         found = weights[row, : len(expected)]

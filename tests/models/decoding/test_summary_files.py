@@ -80,9 +80,9 @@ def test_json_lines_and_parquet_hold_the_same(tmp_path):
 )
 def test_a_bad_row_is_named(tmp_path, bad, message):
     path = lines(tmp_path / "s.jsonl", ROW, bad)
-    with pytest.raises(BadSummaries) as told:
+    with pytest.raises(BadSummaries) as result:
         list(read_summaries(path))
-    assert f"{path}: {message}" in str(told.value)
+    assert f"{path}: {message}" in str(result.value)
 
 
 def test_bytes_that_are_no_text_and_broken_parquet_are_named(tmp_path):

@@ -105,7 +105,7 @@ def test_fragments_are_those_of_the_published_algorithm(words, sources):
     assert fragments(longest_matches(words, sources)) == found
 
 
-def test_overlapping_runs_are_both_told():
+def test_overlapping_runs_are_both_reported():
     text = list("abcdef")
     matches = longest_matches(text, [list("abcd"), list("cdef")])
     assert copied_runs(matches) == [Run(0, 4, 0), Run(2, 6, 1)]

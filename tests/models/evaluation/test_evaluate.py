@@ -84,7 +84,7 @@ def evaluated(capsys, tmp_path, *words):
 
 
 def test_figures_are_means_over_examples(files, tmp_path, capsys):
-    told, plain = evaluated(capsys, tmp_path, *files, "--samples", 500)
+    output, plain = evaluated(capsys, tmp_path, *files, "--samples", 500)
     ht, ft = plain["systems"]
     expected = [rouge(r["summary"], r["lead"], stem=True)["rougeL"]["f1"] for r in GOOD]
     assert ht["figures"]["rougeL"]["value"] == pytest.approx(sum(expected) / 6)
@@ -94,19 +94,19 @@ def test_figures_are_means_over_examples(files, tmp_path, capsys):
     assert ht["figures"]["perplexity"]["value"] == pytest.approx(math.exp(log_perplexity))
     assert (ht["name"], ft["name"], ht["run"]) == ("ht", "ft", "f00d")
     assert plain["examples"] == 6
-    assert re.search(r"^ht +\d", told, re.M)
-    assert "Porter stems" in told
+    assert re.search(r"^ht +\d", output, re.M)
+    assert "Porter stems" in output
 
 
 def test_significance_stands_in_json_and_on_the_screen(files, tmp_path, capsys):
-    told, plain = evaluated(capsys, tmp_path, *files, "--samples", 500)
+    output, plain = evaluated(capsys, tmp_path, *files, "--samples", 500)
     by_metric = {d["metric"]: d for d in plain["differences"]}
     first = by_metric["rouge1"]
     assert (first["one"], first["other"]) == ("ht", "ft")
     assert 0 < first["low"] <= first["value"] <= first["high"]
     assert first["p"] == pytest.approx(2 / 2**6, abs=0.03)  # all six one way, of all swaps
     assert by_metric["log_perplexity"]["p"] == 1.0
-    assert "ht - ft" in told
+    assert "ht - ft" in output
 
 
 def test_a_rerun_writes_the_same_bytes_and_nothing_else(files, tmp_path, capsys):
@@ -127,8 +127,8 @@ def test_the_tables_hold_the_figures_of_the_json(files, tmp_path, capsys):
     for system in plain["systems"]:
         for key, figure in system["figures"].items():
             for name, end in (("value", ""), ("low", "_low"), ("high", "_high")):
-                told = rows[system["name"]][key + end]
-                assert (float(told) if told else None) == figure[name]
+                result = rows[system["name"]][key + end]
+                assert (float(result) if result else None) == figure[name]
     with (out / "examples.csv").open() as text:
         examples = [r for r in csv.DictReader(text) if r["system"] == "ht"]
     assert [r["id"] for r in examples] == [r["id"] for r in GOOD]
@@ -169,12 +169,12 @@ def test_baselines_alone(data, tmp_path, capsys):
     assert plain["examples"] == 7
 
 
-def test_examples_that_not_all_systems_have_are_left_out_and_told(tmp_path, capsys):
+def test_examples_that_not_all_systems_have_are_left_out_and_reported(tmp_path, capsys):
     ht, ft = write(tmp_path / "ht.jsonl", GOOD[::-1]), write(tmp_path / "ft.jsonl", POOR[2:])
-    told, plain = evaluated(capsys, tmp_path, ht, ft, "--samples", 50)
+    output, plain = evaluated(capsys, tmp_path, ht, ft, "--samples", 50)
     assert plain["examples"] == 4
     assert plain["systems"][0]["left_out"] == 2
-    assert "2 summaries of ht are left out" in told
+    assert "2 summaries of ht are left out" in output
     with (tmp_path / "out" / "examples.csv").open() as text:
         found = [(r["system"], int(r["id"], 16), r["log_perplexity"]) for r in csv.DictReader(text)]
     order = (5, 4, 3, 2)  # that of the first file
@@ -184,8 +184,8 @@ def test_examples_that_not_all_systems_have_are_left_out_and_told(tmp_path, caps
 def test_a_name_with_a_bar_parts_no_cell(tmp_path, capsys):
     evaluated(capsys, tmp_path, write(tmp_path / "a|b.jsonl", [row(0, "A.", model=None)]))
     lines = (tmp_path / "out" / "evaluation.md").read_text().splitlines()
-    (told,) = (line for line in lines if line.startswith("| a"))
-    assert told.startswith("| a\\|b | ")
+    (result,) = (line for line in lines if line.startswith("| a"))
+    assert result.startswith("| a\\|b | ")
 
 
 def test_runs_of_one_model_are_named_by_their_files(tmp_path, capsys):
@@ -196,14 +196,14 @@ def test_runs_of_one_model_are_named_by_their_files(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_stems_are_a_choice_and_are_told(tmp_path, capsys):
+def test_stems_are_a_choice_and_are_reported(tmp_path, capsys):
     rows = [row(0, "bridges opening", lead="bridge opened")]
     path = write(tmp_path / "s.jsonl", rows)
     _, plain = evaluated(capsys, tmp_path, path)
-    told, plainer = evaluated(capsys, tmp_path, path, "--no-stem")
+    output, plainer = evaluated(capsys, tmp_path, path, "--no-stem")
     assert plain["systems"][0]["figures"]["rouge1"]["value"] == 1.0
     assert plainer["systems"][0]["figures"]["rouge1"]["value"] == 0.0
-    assert "words not stemmed" in told
+    assert "words not stemmed" in output
 
 
 @pytest.mark.parametrize(
@@ -224,11 +224,11 @@ def test_stems_are_a_choice_and_are_told(tmp_path, capsys):
 def test_a_wrong_call_or_file_is_one_line(tmp_path, capsys, rows, words, code, message):
     path = write(tmp_path / "s.jsonl", rows)
     assert main(["evaluate", "summaries", str(path), *words]) == code
-    told = capsys.readouterr().err.strip().splitlines()
-    assert message in told[-1]
+    output = capsys.readouterr().err.strip().splitlines()
+    assert message in output[-1]
 
 
-def test_files_that_do_not_go_together_are_told(files, data, tmp_path, capsys):
+def test_files_that_do_not_go_together_are_reported(files, data, tmp_path, capsys):
     other = write(tmp_path / "o.jsonl", [{**POOR[0], "lead": "Another lead."}])
     assert main(["evaluate", "summaries", str(files[0]), str(other)]) == 1
     assert "the files come from different datasets" in capsys.readouterr().err

@@ -26,9 +26,9 @@ def values(row, stem=False):
 def test_rouge_is_that_of_the_reference_implementation(stem):
     names = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
     scorer = RougeScorer(names, use_stemmer=stem)
-    told = scorer.score(*("\n".join(sentences(t)) for t in (LEAD, TEXT)))
+    result = scorer.score(*("\n".join(sentences(t)) for t in (LEAD, TEXT)))
     found = values(summary(), stem)
-    assert [found[n] for n in names] == pytest.approx([told[n].fmeasure for n in names])
+    assert [found[n] for n in names] == pytest.approx([result[n].fmeasure for n in names])
     assert found["rougeL"] < found["rougeLsum"]
 
 

@@ -100,8 +100,8 @@ def test_the_page_asks_for_nothing_and_holds_all(tmp_path):
         r"fetch\(|XMLHttpRequest|import\(|https?://", tree.xpath("//script")[-1].text
     )
     assert len(tree.xpath("//script[starts-with(@id, 'x')]")) == 2
-    told = json.loads(tree.get_element_by_id("x1").text)
-    assert "".join(text for text, _ in told["systems"][0]["summary"]) == TRICKY
+    result = json.loads(tree.get_element_by_id("x1").text)
+    assert "".join(text for text, _ in result["systems"][0]["summary"]) == TRICKY
     assert all(label.get("for") or len(label) for label in tree.xpath("//label"))
 
 

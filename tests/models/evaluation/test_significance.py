@@ -40,8 +40,8 @@ def test_systems_see_the_same_draws():
 def test_intervals_agree_with_scipy():
     values = np.random.default_rng(0).gamma(2.0, size=60)
     low, high = interval(bootstrap(*means(values), 20_000, seed=1)[:, 0, 0])
-    told = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=20_000, rng=2)
-    assert (low, high) == pytest.approx(tuple(told.confidence_interval), rel=0.01)
+    result = stats.bootstrap((values,), np.mean, method="percentile", n_resamples=20_000, rng=2)
+    assert (low, high) == pytest.approx(tuple(result.confidence_interval), rel=0.01)
 
 
 def test_a_ratio_of_sums_weighs_examples_by_their_denominator():
@@ -56,10 +56,10 @@ def test_p_values_agree_with_every_swap_and_with_scipy():
     gaps = np.subtract(one, other)
     (p,) = randomization_p(parts(one), parts(other), 40_000, seed=0)
     assert p == pytest.approx(exact_p(gaps), abs=0.01)
-    told = stats.permutation_test(
+    result = stats.permutation_test(
         (one, other), lambda a, b: np.mean(a) - np.mean(b), permutation_type="samples"
     )
-    assert p == pytest.approx(told.pvalue, abs=0.01)
+    assert p == pytest.approx(result.pvalue, abs=0.01)
 
 
 def test_a_system_does_not_differ_from_itself():

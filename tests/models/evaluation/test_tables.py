@@ -39,7 +39,7 @@ def evaluation(**changes):
     parts = np.zeros((2, 2, 2, len(METRICS)))
     parts[0, 0, :, 0] = 3, 4
     parts[1, 1, :, 0] = 1, 2
-    told = Evaluation(
+    result = Evaluation(
         settings={"stem": True, "samples": 1_000, "seed": 7},
         systems=[
             system("ht", run="f00d", settings={"beam": 5, "é": 1}), system("a|b"),
@@ -52,7 +52,7 @@ def evaluation(**changes):
         differences=[Difference("ht", "a|b", "rouge1", -0.0123, -0.02, 0.01, 0.5)],
         parts_NK2M=parts,
     )  # fmt: skip
-    return told._replace(**changes)
+    return result._replace(**changes)
 
 
 def test_values_are_scaled_and_rounded():
@@ -64,10 +64,10 @@ def test_values_are_scaled_and_rounded():
 
 
 @pytest.mark.parametrize(
-    ("p", "told"), [(1.0, "1.0000"), (0.00994, "0.0099"), (0.0001, "0.0001"), (9.9e-5, "<0.0001")]
+    ("p", "shown"), [(1.0, "1.0000"), (0.00994, "0.0099"), (0.0001, "0.0001"), (9.9e-5, "<0.0001")]
 )
-def test_the_least_p_is_not_shown_as_zero(p, told):
-    assert shown_p(p) == told
+def test_the_least_p_is_not_shown_as_zero(p, shown):
+    assert shown_p(p) == shown
 
 
 def test_figures_have_intervals_where_systems_are_compared():

@@ -40,9 +40,9 @@ def paragraph_embedding(encoded, pooling, settings):
 
 def parallel(x, paragraphs, embeddings, part):
     """(X_para + X_int, A_para): equations 7 to 9 for one target [S, W]."""
-    told = []
-    context = attention(x, embeddings, part.paragraphs, every, told)  # 7
-    share = told[0].mean(1)
+    result = []
+    context = attention(x, embeddings, part.paragraphs, every, result)  # 7
+    share = result[0].mean(1)
     words = [attention(x, c, part.words, every) for c in paragraphs]  # 8
     rows = [
         sum(share[t, p] * words[p][t] for p in range(len(paragraphs))) for t in range(len(x))
@@ -58,16 +58,16 @@ def vertical(x, paragraphs, part, settings):
         keys = ranked([word[t] for word in words], settings.width)  # 11
         if settings.released:
             keys = norm(keys, part.norm[1])
-        told = []
-        rows.append(attention(x[t : t + 1], keys, part.paragraphs, every, told)[0])  # 12
-        share.append(told[0].mean(1)[0])
+        result = []
+        rows.append(attention(x[t : t + 1], keys, part.paragraphs, every, result)[0])  # 12
+        share.append(result[0].mean(1)[0])
     return torch.stack(rows), torch.stack(share)
 
 
-def decode(model, target, paragraphs, told=None):
+def decode(model, target, paragraphs, attentions=None):
     """Logits [S, V] of one target (ids with the begin) over its encoded paragraphs.
 
-    The attention of each layer to words of paragraphs, [S, L], is added to `told`.
+    The attention of each layer to words of paragraphs, [S, L], is added to `attentions`.
     """
     settings, width = model.settings, model.settings.width
     x = embedded(target, model)
@@ -86,8 +86,8 @@ def decode(model, target, paragraphs, told=None):
                 found, share = parallel(h, paragraphs, embeddings, part)
             else:
                 found, share = vertical(h, paragraphs, part, settings)
-            if told is not None:
-                told.append(token_weights(h, paragraphs, part.words, share))
+            if attentions is not None:
+                attentions.append(token_weights(h, paragraphs, part.words, share))
             return found
 
         x = residual(x, look_back, layer.to_self)
@@ -104,7 +104,7 @@ def token_weights(x, paragraphs, words, share):
     """[S, L] the mean attention of heads inside each paragraph times the paragraph's share."""
     parts = []
     for p, c in enumerate(paragraphs):
-        told = []
-        attention(x, c, words, every, told)
-        parts.append(told[0].mean(1) * share[:, p : p + 1])
+        result = []
+        attention(x, c, words, every, result)
+        parts.append(result[0].mean(1) * share[:, p : p + 1])
     return torch.cat(parts, 1)

@@ -127,9 +127,9 @@ def test_source_attention_is_that_of_the_equations(kind, form, make_model, make_
     assert found.shape == (3, 5, 9)
     torch.testing.assert_close(found.sum(-1), torch.ones(3, 5))
     for row, paragraphs in enumerate(literal.encode(model, source)):
-        told = []
-        literal_hierarchical.decode(model, target[row], paragraphs, told)
-        expected = torch.stack(told).mean(0)
+        result = []
+        literal_hierarchical.decode(model, target[row], paragraphs, result)
+        expected = torch.stack(result).mean(0)
         count = expected.shape[1]
         torch.testing.assert_close(found[row, :, :count], expected, rtol=1e-4, atol=1e-5)
         assert not found[row, :, count:].any()

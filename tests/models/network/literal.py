@@ -34,10 +34,10 @@ def feedforward(x, layer):
     return linear(torch.relu(linear(x, layer[0])), layer[3])
 
 
-def attention(x, memory, layer, mask, told=None):
+def attention(x, memory, layer, mask, attentions=None):
     """Multi-head attention of x [S, W] over memory [L, W], query by query.
 
-    Weights [S, H, L] are added to `told`, for which all must be seen.
+    Weights [S, H, L] are added to `attentions`, for which all must be seen.
     """
     width = x.shape[1] // layer.heads
     q, k, v = linear(x, layer.query), linear(memory, layer.key), linear(memory, layer.value)
@@ -52,8 +52,8 @@ def attention(x, memory, layer, mask, told=None):
             seen_weights.append(weights)
             heads.append(sum(w * v[j, part] for w, j in zip(weights, seen, strict=True)))
         rows.append(torch.cat(heads))
-    if told is not None:
-        told.append(torch.stack(seen_weights).view(len(x), layer.heads, len(memory)))
+    if attentions is not None:
+        attentions.append(torch.stack(seen_weights).view(len(x), layer.heads, len(memory)))
     return linear(torch.stack(rows), layer.output)
 
 
@@ -167,10 +167,10 @@ def encode(model, source, graphs=None):
     return examples
 
 
-def decode(model, target, memory, told=None):
+def decode(model, target, memory, attentions=None):
     """Logits [S, V] of one target (ids with the begin) over its memory [L, W].
 
-    Each layer's attention to the memory is added to `told`.
+    Each layer's attention to the memory is added to `attentions`.
     """
     x = embedded(target, model)
     width = model.settings.width
@@ -181,7 +181,7 @@ def decode(model, target, memory, told=None):
             return attention(h, h, layer.self_attention, lambda i, j: j <= i)
 
         def look_at_source(h, layer=layer):
-            return attention(h, memory, layer.cross_attention, lambda i, j: True, told)
+            return attention(h, memory, layer.cross_attention, lambda i, j: True, attentions)
 
         x = residual(x, look_back, layer.to_self)
         x = residual(x, look_at_source, layer.to_cross)

@@ -163,9 +163,9 @@ def test_source_weights_are_those_of_the_layers(form, make_model, make_source, t
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 5))
     assert (weights[1, :, 4:] == 0).all()
     memory = torch.cat(literal.encode(model, source)[0])
-    told = []
-    literal.decode(model, target[0], memory, told)
-    torch.testing.assert_close(weights[0], torch.stack(told).mean((0, 2)), rtol=1e-4, atol=1e-5)
+    result = []
+    literal.decode(model, target[0], memory, result)
+    torch.testing.assert_close(weights[0], torch.stack(result).mean((0, 2)), rtol=1e-4, atol=1e-5)
 
 
 @torch.no_grad()

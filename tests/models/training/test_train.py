@@ -154,11 +154,11 @@ def test_more_steps_go_on_from_the_last(trainer, tmp_path):
     trainer("parts", steps=2).fit(io.StringIO(), Stopping())  # is past that already
 
 
-def test_progress_is_told_in_time_not_in_steps(trainer, monkeypatch):
+def test_progress_is_reported_in_time_not_in_steps(trainer, monkeypatch):
     monkeypatch.setattr(monitor_module, "_PLAIN_LINE_EVERY_SECONDS", 0.0)
-    told = io.StringIO()
-    trainer(log_every=100, steps=3, validate_every=100).fit(told, Stopping())
-    lines = told.getvalue().splitlines()
+    result = io.StringIO()
+    trainer(log_every=100, steps=3, validate_every=100).fit(result, Stopping())
+    lines = result.getvalue().splitlines()
     assert [line.split()[1] for line in lines] == ["1/3", "2/3", "3/3", "3"]
     assert all("tokens/s" in line and "left" in line for line in lines[:3])
 
@@ -277,15 +277,15 @@ def test_a_dataset_without_validation_trains_too(topics, run_settings, tmp_path,
     shutil.copytree(topics, data)
     (data / "examples" / "validation-00000-of-00001.parquet").unlink()
     assert main(command(data, run, changed(run_settings, {"steps": 2}))) == 0
-    told = capsys.readouterr()
-    assert "no validation examples" in told.err
-    assert "--checkpoint last" in told.out
+    output = capsys.readouterr()
+    assert "no validation examples" in output.err
+    assert "--checkpoint last" in output.out
     assert choose(run, "last").name == "step 2"
     with pytest.raises(FileNotFoundError, match="--checkpoint last"):
         choose(run, "best")
 
 
-def test_other_settings_than_the_run_has_are_told(trainer):
+def test_other_settings_than_the_run_has_are_reported(trainer):
     trainer(steps=1).fit(io.StringIO(), Stopping())
     trainer(steps=2)  # more steps are no other run
     with pytest.raises(ValueError, match=r"--dropout 0.1, not 0.2"):

@@ -14,9 +14,9 @@ def test_a_finished_dataset_is_not_built_again(flow, capfd):
     words += [flow.search_results[0].path, "--warcs", *(file.path for file in flow.warcs)]
     words += ["--shards", "1", "--vocab-size", "70", "--workers", "1", "--out", out]
     assert main(words) == 0
-    told = capfd.readouterr()
-    assert "articles: 2 articles, 2 in examples" in told.out
-    assert told.err.count("already done") >= 3
+    output = capfd.readouterr()
+    assert "articles: 2 articles, 2 in examples" in output.out
+    assert output.err.count("already done") >= 3
     assert json.loads(Path(out, "manifest.json").read_text())["counts"]["tokenize"]
 
 

@@ -36,13 +36,13 @@ def test_it_states_what_the_sample_is_and_writes_nothing(capsys, tmp_path):
 
 def test_the_table(capsys, tmp_path):
     assert main([*SAMPLE, "--out", str(tmp_path / "out"), "--workers", "2"]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[0].startswith("articles  17, estimated from 17")
-    (row,) = (line for line in told if line.startswith("total"))
+    output = capsys.readouterr().out.splitlines()
+    assert output[0].startswith("articles  17, estimated from 17")
+    (row,) = (line for line in output if line.startswith("total"))
     assert "kB" in row
-    assert any(line.startswith("time: ") and "on 2 cores" in line for line in told)
-    assert any("coverage 0.4" in line for line in told)
-    assert max(map(len, told)) <= 100
+    assert any(line.startswith("time: ") and "on 2 cores" in line for line in output)
+    assert any("coverage 0.4" in line for line in output)
+    assert max(map(len, output)) <= 100
 
 
 @pytest.mark.slow
@@ -52,28 +52,28 @@ def test_slices_and_other_figures(capsys, tmp_path):
     out = ["--out", tmp_path / "out"]
     assert plain(capsys, *out, "--titles", titles)["volumes"]["articles"] == 2
     assert plain(capsys, *out, "--limit", 5)["volumes"]["articles"] == 5
-    told = plain(capsys, *out, "--assume", "coverage=0.9", "cpu_hour=2")
-    assert (told["assumptions"]["coverage"], told["prices"]["cpu_hour"]) == (0.9, 2)
+    output = plain(capsys, *out, "--assume", "coverage=0.9", "cpu_hour=2")
+    assert (output["assumptions"]["coverage"], output["prices"]["cpu_hour"]) == (0.9, 2)
 
 
 def test_a_crawl_on_a_server_is_not_asked(capsys, tmp_path):
     words = [SAMPLE[0], *SAMPLE[1:3], *SAMPLE[5:], "--crawl", "CC-MAIN-2024-10"]
     assert main([*words, "--out", str(tmp_path / "out")]) == 0
-    told = capsys.readouterr().out
-    assert "by the assumed coverage" in told
-    assert "at 2 requests per second" in told
+    output = capsys.readouterr().out
+    assert "by the assumed coverage" in output
+    assert "at 2 requests per second" in output
 
 
 @pytest.mark.slow
 def test_what_the_web_would_be_asked_for(capsys, tmp_path):
     words = [*SAMPLE, "--live", "--contact", "me@host.example", "--live-delay", "2"]
     assert main([*words, "--out", str(tmp_path / "out")]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert next(line for line in told if line.startswith("web ")).endswith(
+    output = capsys.readouterr().out.splitlines()
+    assert next(line for line in output if line.startswith("web ")).endswith(
         "are assumed to be there still"
     )
-    assert any("to fetch from the web, one page per host at a time" in line for line in told)
-    assert not any("requests per second" in line for line in told)
+    assert any("to fetch from the web, one page per host at a time" in line for line in output)
+    assert not any("requests per second" in line for line in output)
     assert main([*words, "--json", "--out", str(tmp_path / "out")]) == 0
     plain = json.loads(capsys.readouterr().out)
     volumes = plain["volumes"]
@@ -95,7 +95,7 @@ def test_wrong_figures(words, message, capsys, tmp_path):
     assert message in capsys.readouterr().err
 
 
-def test_a_dump_without_articles_is_told(capsys, tmp_path):
+def test_a_dump_without_articles_is_reported(capsys, tmp_path):
     empty = tmp_path / "empty.xml"
     empty.write_bytes(dump())
     words = ["build", "--articles", str(empty), *SAMPLE[3:], "--out", str(tmp_path / "out")]
@@ -112,9 +112,9 @@ def test_its_flags_go_with_it(capsys, tmp_path):
 def test_a_machine_that_is_too_small_is_named(capsys, tmp_path):
     words = [*SAMPLE, "--out", str(tmp_path / "out"), "--assume", "process_bytes=1e15"]
     assert main([*words, "--workers", "1"]) == 2
-    told = capsys.readouterr()
-    assert told.out.startswith("articles  17")
-    (line,) = (line for line in told.err.splitlines() if "does not fit" in line)
+    output = capsys.readouterr()
+    assert output.out.startswith("articles  17")
+    (line,) = (line for line in output.err.splitlines() if "does not fit" in line)
     assert "does not fit this machine: the build needs 1000000." in line
     assert line.endswith("lower --workers or --memory")
     assert main([*words, "--", "--runner=DataflowRunner"]) == 0

@@ -20,10 +20,10 @@ def test_listed_urls_are_fetched_into_files_that_are_named(tmp_path, capfd):
         refused = capfd.readouterr()
         assert "to fetch pages at private addresses too: --allow-private" in refused.err
         assert main([*words, "--allow-private", "--retry", "private_address"]) == 0
-    told = capfd.readouterr()
-    assert Path(told.out.splitlines()[0]).name == "live-00000.warc.gz"
-    assert all(Path(line).is_file() for line in told.out.splitlines())
-    assert "private addresses too" not in told.err
+    output = capfd.readouterr()
+    assert Path(output.out.splitlines()[0]).name == "live-00000.warc.gz"
+    assert all(Path(line).is_file() for line in output.out.splitlines())
+    assert "private addresses too" not in output.err
 
 
 @pytest.mark.slow

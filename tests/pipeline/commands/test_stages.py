@@ -20,12 +20,12 @@ def run(capfd, *words: object) -> str:
 
 @pytest.mark.slow
 def test_a_finished_stage_is_not_run_again(flow, out, capfd):
-    told = run(capfd, "articles", "--articles", flow.dump[0].path, "--out", out)
-    assert "already done" in told
+    output = run(capfd, "articles", "--articles", flow.dump[0].path, "--out", out)
+    assert "already done" in output
     search = ["--search-results", flow.search_results[0].path]
     warcs = [file.path for file in flow.warcs]
-    told = run(capfd, "scan", "--warcs", *warcs, *search, "--out", out)
-    assert told.count("already done") >= 2  # wanted pages and their filter
+    output = run(capfd, "scan", "--warcs", *warcs, *search, "--out", out)
+    assert output.count("already done") >= 2  # wanted pages and their filter
 
 
 @pytest.mark.slow

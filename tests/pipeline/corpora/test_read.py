@@ -78,7 +78,7 @@ def test_lines_of_a_pair_belong_together(tmp_path):
     ]
 
 
-def test_a_bad_row_is_told_from_a_bad_line(tmp_path):
+def test_a_bad_row_is_reported_from_a_bad_line(tmp_path):
     lines = [json.dumps({"article": "A.", "highlights": "B."}), "{", '{"article": "A."}']
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     assert rows_of(CNNDM, tmp_path / "a.jsonl") == [

@@ -152,9 +152,9 @@ def test_an_unreadable_record_means_not_done_and_is_named(tmp_path, capsys, data
         path.write_bytes(data)
     assert workspace.finished("scan") is None
     assert parts.load(2) == {1: PartResult(counts={"a": 2})}
-    told = capsys.readouterr().err
-    assert "scan.json is unreadable" in told
-    assert "part-00000.json is unreadable" in told
+    output = capsys.readouterr().err
+    assert "scan.json is unreadable" in output
+    assert "part-00000.json is unreadable" in output
 
 
 def test_what_a_lost_worker_left_is_deleted_at_the_end_of_the_run(tmp_path):

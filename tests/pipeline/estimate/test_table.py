@@ -49,9 +49,9 @@ def test_it_says_what_the_found_pages_are_estimated_from():
 
 
 def test_columns_are_aligned_and_empty_cells_stay_empty():
-    told = lines(found())
-    (head,) = (x for x in told if x.startswith("stage"))
-    (scan,) = (x for x in told if x.startswith("scan"))
+    result = lines(found())
+    (head,) = (x for x in result if x.startswith("stage"))
+    (scan,) = (x for x in result if x.startswith("scan"))
     assert len(head) == len(scan) == 9 + 6 * 11
     assert scan[9:20].strip() == "50 kB"
     assert scan[20:31].strip() == ""  # no requests
@@ -71,11 +71,11 @@ def test_requests_to_the_web_are_no_requests_to_the_crawl():
     from wikisum.pipeline.live.settings import LiveSettings
 
     live = estimate(ARTICLES, CRAWL, None, Settings(), RATES, ASSUMED, PRICES, LiveSettings())
-    told = lines(live, 1, 10)
+    result = lines(live, 1, 10)
     assert cost(live, "live").requests > 0
-    assert not any("requests per second" in line for line in told)
-    assert any(line.endswith("one page per host at a time") for line in told)
-    assert "web       400 pages to request, of which 200 are assumed to be there still" in told
+    assert not any("requests per second" in line for line in result)
+    assert any(line.endswith("one page per host at a time") for line in result)
+    assert "web       400 pages to request, of which 200 are assumed to be there still" in result
     assert not any(line.startswith("web") for line in lines(found()))
 
 
@@ -85,9 +85,9 @@ def test_time_is_divided_by_the_cores():
 
 
 def test_every_figure_is_listed_in_lines_of_at_most_100_characters():
-    told = lines(found())
-    assert max(map(len, told)) <= 100
-    text = " ".join(line.strip() for line in told)
+    result = lines(found())
+    assert max(map(len, result)) <= 100
+    text = " ".join(line.strip() for line in result)
     assert "coverage 0.4," in text
     assert "crawl_pages 2,500,000,000," in text
 

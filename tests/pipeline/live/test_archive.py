@@ -17,14 +17,14 @@ BODY = b"<html><p>A page of its own.</p></html>"
 
 
 def exchange(url: str, status: int = 200, body: bytes = BODY, is_cut: bool = False, **headers: str):
-    told = {"Content-Type": "text/html; charset=utf-8", **headers}
+    result = {"Content-Type": "text/html; charset=utf-8", **headers}
     return Exchange(
         target_of(url),
         [(b"Host", b"a.example"), (b"User-Agent", b"wikisum")],
         status,
         "OK" if status == 200 else "Moved",
         "HTTP/1.1",
-        [(k.replace("_", "-").encode(), v.encode("latin-1")) for k, v in told.items()],
+        [(k.replace("_", "-").encode(), v.encode("latin-1")) for k, v in result.items()],
         body,
         is_cut,
         "93.184.216.34",
@@ -38,8 +38,8 @@ def outcome(url: str, reason: str = "fetched", final_url: str | None = None) -> 
 
 def write(path: Path, *pages: tuple[list[Exchange], Outcome]) -> Segment:
     segment = Segment(str(path), LiveSettings(contact="me@example.org"))
-    for hops, told in pages:
-        segment.write(hops, told)
+    for hops, result in pages:
+        segment.write(hops, result)
     return segment
 
 
@@ -110,7 +110,7 @@ def test_outcomes_are_read_back_up_to_where_the_file_breaks_off(path):
     write(path, *pages).close()
     data = path.read_bytes()
     found = list(read_outcomes(io.BytesIO(data)))
-    assert [o for o, _ in found] == [told for _, told in pages]
+    assert [o for o, _ in found] == [result for _, result in pages]
     assert found[-1][1] == len(data)
     for end in (0, 5, found[0][1] - 1, found[0][1], found[1][1] + 7, len(data) - 1):
         part = list(read_outcomes(io.BytesIO(data[:end])))

@@ -83,9 +83,9 @@ def test_every_page_ends_in_the_archive_or_with_its_reason(tmp_path, server, cap
     }
     assert set(pages(out)) == {f"{server.url}/{p}" for p in (*GOOD, "elsewhere?x=1")}
     assert Counter(server.paths).most_common(1)[0][1] == 1
-    told = capfd.readouterr()
-    assert told.out == f"{out}/live/live-00000.warc.gz\n"
-    assert "4 fetched" in told.err
+    output = capfd.readouterr()
+    assert output.out == f"{out}/live/live-00000.warc.gz\n"
+    assert "4 fetched" in output.err
     log = pq.read_table(out / "live" / "log-00000.parquet").to_pylist()
     moved = next(row for row in log if row["url"].endswith("/moved"))
     assert moved["final_url"] == f"{server.url}/elsewhere?x=1"
@@ -219,7 +219,7 @@ def test_a_segment_without_its_log_gets_one(tmp_path, server):
     assert pages(tmp_path / "out") == [f"{server.url}/good"]
 
 
-def test_a_full_disk_is_told_in_one_line(tmp_path, server, monkeypatch, capfd):
+def test_a_full_disk_is_reported_in_one_line(tmp_path, server, monkeypatch, capfd):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device", "live-00000.warc.gz")
 
@@ -278,7 +278,7 @@ def test_pages_are_planned_once_each():
 
 
 @pytest.mark.slow
-def test_bad_calls_are_told(tmp_path, capsys):
+def test_bad_calls_are_reported(tmp_path, capsys):
     out = str(tmp_path / "out")
     assert main(["live", *CONTACT, "--out", out]) == 1
     assert "run `wikisum scan` first" in capsys.readouterr().err
@@ -293,8 +293,8 @@ def test_bad_calls_are_told(tmp_path, capsys):
 
 def test_the_record_is_kept_for_the_manifest(tmp_path, server):
     fetch(tmp_path, [f"{server.url}/good"])
-    told = json.loads((tmp_path / "out" / ".work" / "live.json").read_text())
-    assert told["counts"] == {"fetched": 1}
-    assert [f["path"] if isinstance(f, dict) else f[0] for f in told["files"]] == [
+    result = json.loads((tmp_path / "out" / ".work" / "live.json").read_text())
+    assert result["counts"] == {"fetched": 1}
+    assert [f["path"] if isinstance(f, dict) else f[0] for f in result["files"]] == [
         "live/live-00000.warc.gz", "live/log-00000.parquet", "dropped/dropped-live.parquet",
     ]  # fmt: skip

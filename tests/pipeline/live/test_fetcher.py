@@ -39,10 +39,10 @@ def fetch(page: LivePage = PAGE, **answers: Exchange | NotFetched) -> tuple[Page
 def test_the_first_target_that_answers_is_the_page():
     result, asked = fetch(secure=exchange(f"{SECURE}/x"))
     assert asked == [SECURE]
-    told = result.outcome
-    assert (told.url, told.reason, told.status) == (PAGE.url, "fetched", 200)
-    assert (told.final_url, told.file) == (f"{SECURE}/x", "")
-    assert told.fetched_at == "2024-02-03T04:05:06Z"
+    found = result.outcome
+    assert (found.url, found.reason, found.status) == (PAGE.url, "fetched", 200)
+    assert (found.final_url, found.file) == (f"{SECURE}/x", "")
+    assert found.fetched_at == "2024-02-03T04:05:06Z"
 
 
 def test_plain_http_is_tried_where_https_is_not_reached():

@@ -128,8 +128,8 @@ def test_only_what_is_needed_of_a_table_is_read(articles, files, out, tmp_path):
     filler = []
     for i in range(20_000):
         host = hashlib.sha256(b"%d" % i).hexdigest()
-        told = {**lines[0].told, "url": f"http://{host}.example/"}
-        filler.append(lines[0]._replace(surt=f"example,site0)/page-0{i:05d}", told=told))
+        result = {**lines[0].fields, "url": f"http://{host}.example/"}
+        filler.append(lines[0]._replace(surt=f"example,site0)/page-0{i:05d}", fields=result))
     write_table(tmp_path / "root", lines + filler, group_rows=1_000)
     tables = list((tmp_path / "root").rglob("*.parquet"))
     with served(tmp_path / "root") as crawl:
@@ -206,7 +206,7 @@ def test_more_captures_keep_what_was_fetched(articles, files, out, tmp_path):
     assert len(rows(out, "documents")) == 60
 
 
-def test_crawls_are_tried_in_order_and_misses_are_told(articles, out, tmp_path):
+def test_crawls_are_tried_in_order_and_misses_are_reported(articles, out, tmp_path):
     root = tmp_path / "root"
     first = write_warc(tmp_path / "first.warc.gz", {URLS[0]: page("one"), URLS[1]: page("one")})
     lay_out(root, [first])
@@ -268,9 +268,11 @@ def test_an_index_that_is_wrong(articles, out, tmp_path):
     wanted = sorted(URLS)[: len(wrong)]
     path = write_warc(tmp_path / "a.warc.gz", {u: page(u) for u in wanted})
     lines = lay_out(tmp_path / "root", [path])
-    told = {line.told["url"]: line for line in lines}
+    by_url = {line.fields["url"]: line for line in lines}
     changed = [
-        told[url]._replace(told={**told[url].told, **changes, "url": changes.get("url", url)})
+        by_url[url]._replace(
+            fields={**by_url[url].fields, **changes, "url": changes.get("url", url)}
+        )
         for url, (changes, _) in zip(wanted, wrong, strict=True)
     ]
     write_zipnum(tmp_path / "root", changed)
@@ -363,8 +365,8 @@ def test_a_block_that_is_damaged_is_no_miss(articles, files, out, tmp_path):
 def test_a_wrong_call_is_one_line(articles, out, tmp_path, capfd, flags, code, message):
     with served(tmp_path) as crawl:
         assert locate(articles, out, crawl.url, *flags) == code
-    told = capfd.readouterr().err.strip().splitlines()
-    assert message in told[-1]
+    output = capfd.readouterr().err.strip().splitlines()
+    assert message in output[-1]
 
 
 def test_fetch_comes_after_locate(out, capfd):

@@ -67,7 +67,7 @@ def test_remote_files_are_not_asked_for_their_size(crawl):
         (b"a\nb\n", "line 2: no such file"),
     ],
 )
-def test_a_wrong_list_is_told_with_its_line(tmp_path, data, fault):
+def test_a_wrong_list_is_reported_with_its_line(tmp_path, data, fault):
     (tmp_path / "a").write_bytes(b"")
     (tmp_path / "x.paths").write_bytes(data)
     with pytest.raises((ValueError, FileNotFoundError), match=fault):
@@ -90,12 +90,12 @@ def test_a_list_on_a_server(crawl):
 
 def test_metadata_tell_which_files_hold_a_wanted_page(tmp_path):
     keys = {url_key("http://a.example/x")}
-    told = {
+    result = {
         "one": {"https://www.a.example/x": [3, 999], "ftp://b": [1]},
         "two": {"http://other.example/": [3]},
         "three": {},
     }
-    for name, urls in told.items():
+    for name, urls in result.items():
         (tmp_path / f"{name}.metadata.json").write_text(json.dumps(urls))
     (tmp_path / "broken.metadata.json").write_text("{")
     (tmp_path / "list.metadata.json").write_text("[]")

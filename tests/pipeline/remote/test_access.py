@@ -32,7 +32,7 @@ class Clock:
 
 
 class Client:
-    """Answers as it is told, and notes what it was asked."""
+    """Answers as it is asked, and notes what it was asked."""
 
     def __init__(self, *answers: bytes | BadAnswer) -> None:
         self.answers = list(answers)

@@ -114,7 +114,7 @@ def test_statuses_that_pass(crawl, status):
     assert fault(lambda: client().read(crawl.url + "f", 0, 5)) == (f"http_{status}", True)
 
 
-def test_retry_after_is_told(folder):
+def test_retry_after_is_reported(folder):
     with served(folder, Faults(busy=1, retry_after="7")) as crawl, pytest.raises(BadAnswer) as at:
         client().read(crawl.url + "f", 0, 5)
     assert at.value.wait_seconds == 7

@@ -14,12 +14,12 @@ def test_percentiles_and_means_of_examples(tmp_path):
         for n in range(11):
             writer.write(Sizes(f"{n}", 10 * n, 1, 60, 0, 40, n, 50, 5, 0.5))
     values = read_sizes(Workspace(str(tmp_path)), ["sizes.parquet"])
-    told = size_percentiles(values)
-    assert told["lead_words"] == {
+    result = size_percentiles(values)
+    assert result["lead_words"] == {
         "mean": 50.0, "20": 20.0, "40": 40.0, "50": 50.0, "60": 60.0, "80": 80.0, "100": 100.0,
     }  # fmt: skip
-    assert told["documents"]["mean"] == 6.0
-    assert told["words_per_paragraph"] == 30.0
+    assert result["documents"]["mean"] == 6.0
+    assert result["words_per_paragraph"] == 30.0
 
 
 def test_a_histogram_by_hand():
@@ -34,8 +34,8 @@ def test_a_histogram_by_hand():
 @given(st.lists(st.integers(0, 10**6), min_size=1), st.booleans())
 def test_every_value_is_in_one_of_few_bins(numbers, are_shares):
     values = np.array(numbers, dtype=np.float64) / (10**6 if are_shares else 1)
-    told = histogram(values)
-    assert sum(told["counts"]) == len(numbers)
-    assert 1 <= len(told["counts"]) <= 31
-    if len(told["counts"]) > 1:
-        assert told["counts"][0] == sum(v < told["step"] * (1 - 1e-6) for v in values)
+    result = histogram(values)
+    assert sum(result["counts"]) == len(numbers)
+    assert 1 <= len(result["counts"]) <= 31
+    if len(result["counts"]) > 1:
+        assert result["counts"][0] == sum(v < result["step"] * (1 - 1e-6) for v in values)

@@ -81,7 +81,7 @@ def test_a_method_sees_the_paragraphs_in_the_order_of_their_pages():
     assert scores_by_method(example(), "oracle", 0)[1] > 0
 
 
-def test_a_missing_score_is_told():
+def test_a_missing_score_is_reported():
     with pytest.raises(ValueError, match="3 scores for 4 paragraphs"):
         reranked(example(), [1.0, 2.0, 3.0], 4)
 

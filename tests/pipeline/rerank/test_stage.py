@@ -94,9 +94,9 @@ def test_a_second_run_finds_all_done(data, run, ranked, capfd):
     flags = ["--model", run, "--max-paragraphs", 3, "--device", "cpu", "--workers", 1]
     before = digests(ranked)
     assert rank(data, ranked, *flags) == 0
-    told = capfd.readouterr()
-    assert "rank      already done" in told.err
-    assert "200 examples, 600 of 1,400 paragraphs kept" in told.out
+    output = capfd.readouterr()
+    assert "rank      already done" in output.err
+    assert "200 examples, 600 of 1,400 paragraphs kept" in output.out
     assert digests(ranked) == before
 
 
@@ -175,9 +175,9 @@ def test_killed_at_any_moment_it_ends_in_the_same_bytes(data, run, ranked, tmp_p
 )
 def test_wrong_calls_are_one_line(data, tmp_path, capsys, flags, message):
     assert rank(data, tmp_path / "o", *flags) == 2
-    told = capsys.readouterr().err.strip()
-    assert message in told
-    assert len(told.splitlines()) == 1
+    output = capsys.readouterr().err.strip()
+    assert message in output
+    assert len(output.splitlines()) == 1
 
 
 def test_a_dataset_is_not_ranked_into_itself(data, capsys, tmp_path):

@@ -62,7 +62,7 @@ def test_pages_of_the_sample_are_found(searched):
         assert len(set(map(canonical_url, line["urls"]))) == len(line["urls"])
 
 
-def test_records_that_are_no_pages_are_told(searched):
+def test_records_that_are_no_pages_are_reported(searched):
     rows = ds.dataset(searched / "dropped", schema=DROPPED).to_table().to_pylist()
     reasons = {r["reason"] for r in rows if r["stage"] == "candidates"}
     assert {"http_status_404", "not_html", "truncated_record"} <= reasons
@@ -80,10 +80,10 @@ def test_what_is_done_is_not_done_again(searched, tmp_path, capfd):
     out = tmp_path / "out"
     shutil.copytree(searched, out)
     assert main(["search", *WARCS, "--out", str(out), "--workers", "1"]) == 0
-    told = capfd.readouterr()
-    assert told.err.count("already done") == 5
+    output = capfd.readouterr()
+    assert output.err.count("already done") == 5
     (path,) = (out / "search").iterdir()
-    assert told.out.strip() == str(path)
+    assert output.out.strip() == str(path)
     before = path.read_bytes()
     (part,) = (out / ".work").glob("candidates-*/part-00001.json")
     part.unlink()  # as if killed after the first part
@@ -227,7 +227,7 @@ def test_queries_of_sections(tmp_path, crawl):
     assert all(f["title"] == "Tavin Bridge" and f["urls"] for f in found)
 
 
-def test_titles_without_words_are_told_and_bad_calls_too(tmp_path, crawl, capsys):
+def test_titles_without_words_are_reported_and_bad_calls_too(tmp_path, crawl, capsys):
     assert len(search_titles(tmp_path, crawl, "!!!\nTavin Bridge\n")) == 1
     rows = ds.dataset(tmp_path / "titles_out" / "dropped", schema=DROPPED).to_table().to_pylist()
     assert [(r["reason"], r["detail"]) for r in rows if r["stage"] == "queries"] == [

@@ -37,8 +37,8 @@ def unequal(left, right, expected) -> list[Unequal]:
 def test_it_finds_what_two_counters_find(left, right, expected):
     one, other = Counter(left), Counter(right)
     differ = {n for n in one | other if one[n] != other[n]}
-    told = sorted(Unequal(url_key(n), one[n], other[n]) for n in differ)
-    assert unequal(left, right, expected) == told
+    result = sorted(Unequal(url_key(n), one[n], other[n]) for n in differ)
+    assert unequal(left, right, expected) == result
 
 
 def test_nothing_stays_on_disk(tmp_path, monkeypatch):

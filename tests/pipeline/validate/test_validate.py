@@ -30,9 +30,9 @@ def rewrite(out: Path, path: Path, change) -> None:
     change(rows)
     pq.write_table(pa.Table.from_pylist(rows, schema=EXAMPLE), path)
     manifest = json.loads((out / "manifest.json").read_text())
-    told = manifest["files"][str(path.relative_to(out))]
-    told["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
-    told["rows"] = len(rows)
+    result = manifest["files"][str(path.relative_to(out))]
+    result["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    result["rows"] = len(rows)
     (out / "manifest.json").write_text(json.dumps(manifest))
 
 
@@ -66,10 +66,10 @@ def test_validate_finds_files_that_are_gone_changed_or_strange(out, capsys):
     second.write_bytes(second.read_bytes()[:-1] + b"x")
     (out / "examples" / "extra.parquet").write_bytes(b"")
     assert main(["validate", str(out)]) == 1
-    told = capsys.readouterr().out
-    assert f"{first.name}: is missing" in told
-    assert f"{second.name}: its SHA-256" in told
-    assert "extra.parquet: is not in the manifest" in told
+    output = capsys.readouterr().out
+    assert f"{first.name}: is missing" in output
+    assert f"{second.name}: its SHA-256" in output
+    assert "extra.parquet: is not in the manifest" in output
 
 
 def test_validate_tells_how_far_it_is(out, monkeypatch):

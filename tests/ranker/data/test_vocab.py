@@ -20,7 +20,7 @@ def test_small_text_gives_a_small_vocabulary_and_the_same_one_again():
     assert model == train_vocab(iter(TEXTS), 32_000)
 
 
-def test_no_text_and_no_model_are_told_in_words():
+def test_no_text_and_no_model_are_reported_in_words():
     with pytest.raises(ValueError, match="no vocabulary could be trained"):
         train_vocab(iter([]), 100)
     with pytest.raises(ValueError, match=r"x\.model is not a SentencePiece model"):

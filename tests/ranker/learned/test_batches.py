@@ -94,7 +94,7 @@ def test_a_reader_reads_no_more_than_the_limits_allow(tmp_path):
     assert reader.identity() != ParagraphReader(reader.groups, WIDE).identity()
 
 
-def test_shards_without_ids_or_paragraphs_are_told(tmp_path):
+def test_shards_without_ids_or_paragraphs_are_reported(tmp_path):
     bare = [{**r, "paragraph_ids": None} for r in ROWS]
     with pytest.raises(ValueError, match=r"train-0\.parquet has no subword ids"):
         read_pool(groups_of(tmp_path, bare), WIDE)

@@ -106,9 +106,10 @@ def test_a_step_is_adagrads_on_the_mean_cross_entropy(data, tmp_path):
 def test_texts_are_scored_as_far_as_they_are_read_in_training(whole_run):
     scorer = Scorer.load(whole_run, "cpu")
     ids = [6 + i % 500 for i in range(700)]
-    told = [scorer.score_ids([(ids[:t], [ids[:p]])]) for t, p in ((700, 700), (64, 256), (4, 256))]
-    assert told[0] == told[1] != told[2]
-    assert told[1] != scorer.score_ids([(ids[:64], [ids[:9]])])
+    lengths = ((700, 700), (64, 256), (4, 256))
+    scores = [scorer.score_ids([(ids[:t], [ids[:p]])]) for t, p in lengths]
+    assert scores[0] == scores[1] != scores[2]
+    assert scores[1] != scorer.score_ids([(ids[:64], [ids[:9]])])
 
 
 @pytest.mark.parametrize("split", ["train", "validation"])
@@ -204,9 +205,9 @@ def test_the_best_model_scores_as_it_did_in_training(data, whole_run):
 def test_wrong_calls_are_one_line(data, tmp_path, capsys, flags, code, message):
     call = ["train", "ranker", "--data", data, "--out", tmp_path / "run", *FLAGS, *flags]
     assert main([*map(str, call)]) == code
-    told = capsys.readouterr().err.strip().splitlines()
-    assert told[-1].startswith("wikisum train ranker: ")
-    assert message in told[-1]
+    output = capsys.readouterr().err.strip().splitlines()
+    assert output[-1].startswith("wikisum train ranker: ")
+    assert message in output[-1]
 
 
 @pytest.mark.slow
@@ -219,7 +220,7 @@ def test_a_run_is_not_gone_on_with_under_other_settings(data, whole_run, tmp_pat
         train(str(other), whole_run, MODEL, FIT, "cpu", io.StringIO())
 
 
-def test_a_folder_that_holds_no_run_is_told(tmp_path):
+def test_a_folder_that_holds_no_run_is_reported(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"holds no run of a ranker: no best\.safetensors"):
         Scorer.load(tmp_path)
 

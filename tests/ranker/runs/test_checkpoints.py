@@ -70,7 +70,7 @@ def _small_disk():
 
 
 @pytest.mark.usefixtures("_small_disk")
-def test_a_full_disk_is_told_and_leaves_what_was_there(tmp_path):
+def test_a_full_disk_is_reported_and_leaves_what_was_there(tmp_path):
     state = {"step": 1, "settings": {}, "model": {}}
     save_checkpoint(tmp_path / "last.safetensors", "ranker", state)
     with pytest.raises(OSError, match=r"last\.safetensors could not be written"):

@@ -37,7 +37,7 @@ class Broken:
 
 
 @pytest.mark.slow
-def test_what_is_wrong_is_told_in_its_own_words(reader):
+def test_what_is_wrong_is_reported_in_its_own_words(reader):
     with closing(Loader(Broken(reader), 1, CPU).load(np.array([i]) for i in range(4))) as batches:
         assert [next(batches).example_B.tolist() for _ in range(2)] == [[0], [1]]
         with pytest.raises(OSError, match=r"^train-00000.parquet: row group 0: corrupt$"):

@@ -164,8 +164,8 @@ def test_a_file_gets_no_empty_line_at_the_end(make, clock):
 def test_a_validation_is_logged_and_shown(to, start, make, tmp_path):
     with make(to=to) as monitor:
         monitor.validated(1200, {"validation_loss": 2.0, "recall": 0.25})
-        told = to.getvalue()
-    assert told == f"{start}step 1,200  validation loss 2.000  recall 0.250\n"
+        output = to.getvalue()
+    assert output == f"{start}step 1,200  validation loss 2.000  recall 0.250\n"
     (row,) = read_log(tmp_path)
     assert row == {"step": 1200, "validation_loss": 2.0, "recall": 0.25}
 
