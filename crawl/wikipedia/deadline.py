@@ -34,27 +34,38 @@ class KillableCall:
         return KillableCall, (self._function, self._timeout_seconds)
 
     def call(self, *arguments: Any) -> Any:
-        """Return the function's result, or raise what it raised. Raises KillableCallFailed."""
+        """Return the function's result, or raise what it raised. Raises KillableCallFailed.
+
+        A child that dies for another reason than its time, such as lack of memory, is tried twice:
+        the result should depend on the arguments alone.
+        """
         with self._lock:
-            child = self._running_child()
-            timer = threading.Timer(self._timeout_seconds, child.kill)
-            timer.start()
-            try:
-                _send(cast(BinaryIO, child.stdin), arguments)
-                answer = _receive(cast(BinaryIO, child.stdout))
-            except OSError:
-                answer = None
-            finally:
-                timed_out = not timer.is_alive()
-                timer.cancel()
-            if answer is None:
-                self.close()
-                why = f"took over {self._timeout_seconds:g} s" if timed_out else "died"
-                raise KillableCallFailed(f"{self._function} {why}")
+            answer = self._answer(arguments) or self._answer(arguments)
+        if answer is None:
+            raise KillableCallFailed(f"{self._function} died")
         is_error, value = answer
         if is_error:
             raise value
         return value
+
+    def _answer(self, arguments: tuple[Any, ...]) -> tuple[bool, Any] | None:
+        """Return what the child answers, None if it dies. Raises KillableCallFailed."""
+        child = self._running_child()
+        timer = threading.Timer(self._timeout_seconds, child.kill)
+        timer.start()
+        try:
+            _send(cast(BinaryIO, child.stdin), arguments)
+            answer: tuple[bool, Any] | None = _receive(cast(BinaryIO, child.stdout))
+        except OSError:
+            answer = None
+        finally:
+            timed_out = not timer.is_alive()
+            timer.cancel()
+        if answer is None:
+            self.close()
+            if timed_out:
+                raise KillableCallFailed(f"{self._function} took over {self._timeout_seconds:g} s")
+        return answer
 
     def _running_child(self) -> subprocess.Popen[bytes]:
         if self._child is None or self._child.poll() is not None:

@@ -17,6 +17,13 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def die_once(marker: str) -> str:
+    if not os.path.exists(marker):
+        open(marker, "x").close()
+        die()
+    return "lived"
+
+
 def raise_bad_article() -> None:
     raise BadArticle("no_lead", "none")
 
@@ -52,3 +59,8 @@ def test_a_call_over_its_time_is_ended_and_the_next_one_works(guard):
 def test_a_child_that_dies_is_reported_of(guard):
     with pytest.raises(KillableCallFailed, match="died"):
         guard("die").call()
+
+
+@pytest.mark.slow
+def test_a_child_that_dies_once_makes_no_difference(guard, tmp_path):
+    assert guard("die_once").call(str(tmp_path / "marker")) == "lived"
