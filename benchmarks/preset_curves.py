@@ -5,8 +5,9 @@
 
 The rate is that of the preset times the ratio of its width to that of the run: then an update of
 Adam changes the activations as much as at full width (Yang et al. 2022), so a run that learns here
-speaks for the full one. A third of the steps are the warm-up, against a hundredth in the papers,
-which makes it harder. There are at most 8 experts. A run ends after `--steps` or `--seconds`.
+speaks for the full one. The rate of Adagrad stays as it is. A third of the steps are the warm-up,
+against a hundredth in the papers, which makes it harder. There are at most 8 experts, and models
+of words read subwords. A run ends after `--steps` or `--seconds`.
 
 Adds a JSON line per run to `--out`, leaves out runs that are in the file, then draws all.
 """
@@ -17,7 +18,7 @@ import json
 import sys
 import tempfile
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,10 @@ import torch
 from wikisum.models.bench import at_width
 from wikisum.models.data.batches import SplitReader
 from wikisum.models.settings.run import RunSettings, changed
-from wikisum.models.table import preset, presets
+from wikisum.models.table import preset, presets, spec_of
 from wikisum.models.training.stall import frequency_loss, is_stuck
 from wikisum.models.training.train import Stopping, Trainer
+from wikisum.models.vocabulary.subwords import Subwords
 from wikisum.ranker.data.shards import find_vocab, split_shards
 from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.runs.training_log import read_log
@@ -53,16 +55,32 @@ def settings_of(name: str, args: argparse.Namespace) -> RunSettings:
     full = preset(name)
     model = at_width(full.model, args.width)
     own = {field.name for field in fields(model)}
+    scale = 1.0 if full.train.optimizer == "adagrad" else full.model.width / args.width
     values: dict[str, Any] = {
         "vocab_size": load_model(find_vocab(args.data), args.data).get_piece_size(),
-        "peak_learning_rate": full.train.peak_learning_rate * full.model.width / args.width,
+        "peak_learning_rate": full.train.peak_learning_rate * scale,
         "warmup_steps": args.steps // 3, "steps": args.steps, "batch_tokens": args.batch_tokens,
         "update_batches": 1, "loader_workers": 0, "log_every": max(1, args.steps // 30),
         "validate_every": args.steps + 1, "seed": args.seed, "source_tokens": 600,
     }  # fmt: skip
     if "experts" in own:
         values["experts"] = min(model.experts, EXPERTS)
+    if "words" in own:
+        values["words"] = 0
     return changed(RunSettings(model, full.source, full.train, full.decoding), values)
+
+
+def reader_of(args: argparse.Namespace, settings: RunSettings) -> tuple[RunSettings, SplitReader]:
+    """Return the reader of the training split, and the settings completed by its lengths."""
+    vocabulary = Subwords(load_model(find_vocab(args.data), args.data))
+    shards = split_shards(args.data, "train")
+    reader = SplitReader(shards, settings.model, settings.source, vocabulary)
+    measure = spec_of(settings.model).measure
+    if measure is None:
+        return settings, reader
+    lengths = reader.lengths()
+    settings = replace(settings, model=measure(settings.model, lengths.source, lengths.target))
+    return settings, SplitReader(shards, settings.model, settings.source, vocabulary)
 
 
 def guessing_loss(reader: SplitReader) -> float:
@@ -73,8 +91,7 @@ def guessing_loss(reader: SplitReader) -> float:
 
 def record(name: str, args: argparse.Namespace) -> dict[str, Any]:
     """Train a preset; return its curve and what it was trained with."""
-    settings = settings_of(name, args)
-    reader = SplitReader(split_shards(args.data, "train"), settings.model, settings.source)
+    settings, reader = reader_of(args, settings_of(name, args))
     start = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         trainer = Trainer(Path(folder) / "run", settings, reader)
@@ -92,19 +109,25 @@ def record(name: str, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def plot(runs: list[dict[str, Any]], path: Path) -> None:
-    """Draw the curves: presets that learn as lines, literal ones as dashes."""
+    """Draw the curves by package of the model: presets that learn as lines, literal ones dashed."""
     import matplotlib.pyplot as plt
 
-    figure, axis = plt.subplots(figsize=(9, 5.5), layout="constrained")
-    for index, run in enumerate(runs):
-        style = "--" if "literal" in run["preset"] else "-"
-        steps, losses = zip(*run["curve"], strict=True)
-        axis.plot(steps, losses, style, label=run["preset"], color=f"C{index % 10}")
-    axis.axhline(runs[0]["guessing_loss"], color="gray", linewidth=0.8)
-    axis.text(0, runs[0]["guessing_loss"], "guessing by frequency", va="bottom", fontsize=8)
-    axis.set(xlabel="update", ylabel="training loss, nats per subword")
-    axis.legend(fontsize=7, ncols=2)
-    figure.savefig(path, dpi=120)
+    families: dict[str, list[dict[str, Any]]] = {}
+    for run in runs:
+        package = type(preset(run["preset"]).model).__module__.split(".")[2]
+        families.setdefault(package, []).append(run)
+    figure, axes = plt.subplots(
+        -(-len(families) // 2), 2, figsize=(11, 11), layout="constrained", sharex=True, sharey=True
+    )
+    for axis, (package, members) in zip(axes.flat, families.items(), strict=False):
+        for index, run in enumerate(members):
+            style = "--" if "literal" in run["preset"] or index >= 10 else "-"
+            steps, losses = zip(*run["curve"], strict=True)
+            axis.plot(steps, losses, style, label=run["preset"], color=f"C{index % 10}")
+        axis.axhline(runs[0]["guessing_loss"], color="gray", linewidth=0.8)
+        axis.set(title=package.replace("_", " "), xlabel="update", ylabel="loss, nats per subword")
+        axis.legend(fontsize=7, ncols=2)
+    figure.savefig(path, dpi=110)
 
 
 def main() -> None:

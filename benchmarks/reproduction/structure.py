@@ -26,7 +26,7 @@ PHT_SYSTEMS: dict[str, tuple[str | int, ...]] = {
     "PHT": ("tiny-pht",),
     "VHT": ("tiny-vht",),
 }
-FLAT_TOKENS = 150
+FLAT_TOKENS = 80
 HIERARCHICAL_SYSTEMS: dict[str, tuple[str | int, ...]] = {
     "FT, first half": ("tiny-ft", "--source-tokens", FLAT_TOKENS),
     "FT": ("tiny-ft",),
@@ -49,7 +49,7 @@ class Setting:
 
 
 PHT = Setting(TopicSettings(facts=2, distractors=3), 1_500, 600)
-HIERARCHICAL = Setting(TopicSettings(facts=3, distractors=6), 2_000, 800)
+HIERARCHICAL = Setting(TopicSettings(facts=2, distractors=4), 1_500, 800)
 
 
 def pht(args: argparse.Namespace) -> Iterator[Row]:

@@ -44,6 +44,12 @@ def _tiny(layers: str, feedforwards: str = "D") -> RunSettings:
 # sublayer: that is the literal form, which did not learn here (benchmarks/preset_curves.md).
 _T_D = DecoderOnlySettings(layers="FFFFFF", pre_norm=True)
 _T_DMCA = DecoderOnlySettings(pre_norm=True)
+# the authors' code, "transformer_moe_prepend_8k" of February 2018
+_RELEASED = DecoderOnlySettings(
+    width=1_024, feedforwards="SSESS", experts=256, lookback=1, compression="before",
+    input_norm=True, separator_loss=False, pre_norm=True,
+)  # fmt: skip
+_RELEASED_TRAIN = replace(_TRAIN, label_smoothing=0.0)
 _LONG_TRAIN = replace(_TRAIN, batch_tokens=12_000)
 
 PRESETS = {
@@ -56,14 +62,9 @@ PRESETS = {
     "t-dmca-256-experts": _run(
         replace(_T_DMCA, feedforwards="DDEDD", experts=256), 7_500, _TRAIN
     ),
-    # the authors' code, "transformer_moe_prepend_8k" of February 2018
-    "t-dmca-released": _run(
-        DecoderOnlySettings(
-            width=1_024, feedforwards="SSESS", experts=256, lookback=1, compression="before",
-            input_norm=True, separator_loss=False,
-        ),
-        7_500,
-        replace(_TRAIN, label_smoothing=0.0),
+    "t-dmca-released": _run(_RELEASED, 7_500, _RELEASED_TRAIN),
+    "t-dmca-released-literal": _run(
+        replace(_RELEASED, pre_norm=False), 7_500, _RELEASED_TRAIN
     ),
     # the baseline of Liu & Lapata 2019, whose code was not released. They trained their own models
     # at this rate, at which layers learn only with the norm before each sublayer:
