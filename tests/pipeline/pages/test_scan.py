@@ -1,5 +1,3 @@
-import json
-
 import pyarrow.dataset as ds
 
 from tests.builders import gzipped, stage_writer, warc_record
@@ -54,4 +52,4 @@ def test_scan_keeps_the_wanted_and_accounts_for_the_rest(tmp_path):
     }
     assert result.counts["records_in"] == 4
     assert result.counts["records_not_wanted"] == 1
-    assert json.loads(result.to_json())["counts"]["documents_out"] == 1
+    assert result.counts["documents_out"] == 1
