@@ -150,6 +150,8 @@ def run() -> NoReturn:
     All output is written by then, and threads of libraries sometimes abort a regular shutdown.
     """
     code = main()
+    if workers := sys.modules.get("wikisum.pipeline.workers"):  # which loads Beam
+        workers.end_server()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

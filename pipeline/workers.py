@@ -21,7 +21,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from apache_beam.portability.api import endpoints_pb2
 from apache_beam.runners.portability.fn_api_runner import worker_handlers
@@ -30,6 +30,7 @@ from apache_beam.transforms import environments
 from google.protobuf import json_format, text_format
 
 URN = "wikisum:env:forked_worker:v1"
+SECONDS_TO_END = 10.0
 _ENDED_WELL = b"0"
 _SERVER = """
 import sys
@@ -104,24 +105,37 @@ def _request(environment: Mapping[str, str], status: int) -> None:
     with tempfile.TemporaryFile("w+") as file:
         json.dump(dict(environment), file)
         file.flush()
-        socket.send_fds(start_server(), [b"1"], [file.fileno(), 2, status])
+        socket.send_fds(start_server().connection, [b"1"], [file.fileno(), 2, status])
+
+
+class Server(NamedTuple):
+    """The process that forks workers, and the connection to it."""
+
+    connection: socket.socket
+    process: subprocess.Popen[bytes]
 
 
 @functools.lru_cache(maxsize=1)
-def start_server() -> socket.socket:
-    """Start the server of this command and return the connection to it; it ends with us."""
+def start_server() -> Server:
+    """Start the server of this command, unless it runs; it ends with us at the latest."""
     ours, theirs = socket.socketpair()
     modules = " ".join(name for name in sys.modules if name.startswith("wikisum.pipeline."))
     command = [sys.executable, "-c", _SERVER, str(theirs.fileno()), modules, *sys.path]
-    server = subprocess.Popen(command, pass_fds=[theirs.fileno()])
+    process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
     theirs.close()
-    atexit.register(_end, ours, server)
-    return ours
+    atexit.register(end_server)
+    return Server(ours, process)
 
 
-def _end(connection: socket.socket, server: subprocess.Popen[bytes]) -> None:
-    connection.close()
-    server.wait()
+def end_server() -> None:
+    """End the server if there is one, and wait for it: the CPU time of all workers is then ours."""
+    if not start_server.cache_info().currsize:
+        return
+    server = start_server()
+    start_server.cache_clear()
+    server.connection.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        server.process.wait(SECONDS_TO_END)
 
 
 def serve(number: int, modules: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner.fn_runner import FnApiRunner
 
-from wikisum.pipeline.workers import ForkedWorkers
+from wikisum.pipeline.workers import ForkedWorkers, end_server, start_server
 
 pytestmark = [
     pytest.mark.slow,
@@ -44,6 +44,16 @@ def test_workers_of_all_pipelines_are_forks_of_one_process(tmp_path):
         assert len(list(folder.iterdir())) == 8
     assert len({worker for worker, _ in found}) == 4
     assert len({server for _, server in found} | {os.getpid()}) == 2
+
+
+def test_the_server_ends_and_another_starts(tmp_path):
+    first = start_server()
+    end_server()
+    end_server()
+    assert first.process.returncode == 0
+    assert start_server() is start_server() is not first
+    run(processes, tmp_path)
+    assert len(list(tmp_path.iterdir())) == 8
 
 
 def test_a_pipeline_fails_with_a_worker_that_is_killed(tmp_path):
