@@ -25,7 +25,7 @@ from wikisum.crawl.whitespace import normalize_whitespace
 
 GRAM_WORDS = 4
 MIN_MAIN_WORDS = 30  # a page with fewer weighs no more than this
-MAX_PAGE_WORDS = 30_000  # an alignment takes the square of a page's words
+MAX_PAGE_WORDS = 30_000  # the time of an alignment grows with the square of this
 LONG_CHARS = 80  # a shared text of this length is hardly chance
 # How much a page counts in training. Other kinds, such as lists of products, are left out.
 KIND_WEIGHTS = {"": 1.0, "article": 1.0, "documentation": 0.7, "forum": 0.5}

@@ -7,7 +7,7 @@ The rate is that of the preset times the ratio of its width to that of the run: 
 Adam changes the activations as much as at full width (Yang et al. 2022), so a run that learns here
 speaks for the full one. The rate of Adagrad stays as it is. A third of the steps are the warm-up,
 against a hundredth in the papers, which makes it harder. There are at most 8 experts, and models
-of words read subwords. A run ends after `--steps` or `--seconds`.
+with a vocabulary of words read subwords here. A run ends after `--steps` or `--seconds`.
 
 Adds a JSON line per run to `--out`, leaves out runs that are in the file, then draws all.
 """

@@ -69,11 +69,9 @@ class ForkedWorkerHandler(worker_handlers.GrpcWorkerHandler):
 
     def __init__(self, payload: bytes, state: Any, provision_info: Any, grpc_server: Any) -> None:
         super().__init__(state, provision_info, grpc_server)
-        self._waiting = threading.Thread(target=self._wait, daemon=True)
-        self._status = -1
 
     def start_worker(self) -> None:
-        self._status, status = os.pipe()
+        ended, status = os.pipe()
         options = self.provision_info.provision_info.pipeline_options
         environment = {
             **os.environ,
@@ -84,10 +82,11 @@ class ForkedWorkerHandler(worker_handlers.GrpcWorkerHandler):
         }
         _request(environment, status)
         os.close(status)
+        self._waiting = threading.Thread(target=self._wait, args=(ended,), daemon=True)
         self._waiting.start()
 
-    def _wait(self) -> None:
-        with os.fdopen(self._status, "rb") as status:
+    def _wait(self, ended: int) -> None:
+        with os.fdopen(ended, "rb") as status:
             if status.read(1) != _ENDED_WELL:
                 message = "a worker process was killed, perhaps for lack of memory"
                 self.control_conn.abort(RuntimeError(message))

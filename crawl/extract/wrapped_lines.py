@@ -17,7 +17,7 @@ MIN_JOINED = 3  # lines of a paragraph that show that its text is wrapped
 MIN_FULL_SHARE = 0.6  # of the width, for all lines of a paragraph but its last
 _CLOSERS = '"”’»)'
 _OPEN_END = re.compile(r"[\w,\"'”’»)–-]")
-# Words behind which no line ends unless it is broken.
+# A line that ends with one of these words is broken.
 _OPEN_WORDS = frozenset(
     (
         "the", "a", "an", "of", "and", "or", "to", "in", "on", "at", "by", "for", "with", "from",

@@ -297,9 +297,7 @@ class Workspace:
             with lock.held(self.work("lock")), files.listed(self.out):
                 try:
                     abort_uploads(self.out)
-                except (
-                    OSError
-                ) as error:  # such as a missing permission, which a build does not need
+                except OSError as error:  # such as a permission that a build does not need
                     sys.stderr.write(f"{error}\n")
                 yield
             return

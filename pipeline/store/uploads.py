@@ -1,6 +1,6 @@
 """Incomplete multipart uploads on S3: a killed worker leaves them, and no list of objects has them.
 
-They cost money until they are aborted. Our client of stores cannot list them, boto3 can.
+They cost money until they are aborted. obstore cannot list them; boto3 can.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from wikisum.pipeline.store.clients import s3_settings
 def abort_uploads(folder: str) -> int:
     """Abort the incomplete uploads below a folder of S3; return how many there were.
 
-    Only for who holds the folder's lock. On Google Cloud Storage nothing is done.
+    Call it only while holding the lock of the folder. On Google Cloud Storage nothing is done.
     """
     if not folder.startswith("s3://"):
         return 0

@@ -56,9 +56,8 @@ class TrainingMonitor:
         self._first, self._steps, self.to, self._processes = step, steps, to, processes
         self._sums: dict[str, Tensor] = {}
         for name, values in pending.items():
-            self._sums[name] = self._zero()
-            if processes.is_main:
-                self._sums[name] += self._zero().new_tensor(values)  # in double precision
+            own = values if processes.is_main else [0.0, 0.0]
+            self._sums[name] = self._zero().new_tensor(own)  # in double precision
         self._rate = 0.0
         self._log = TrainingLog(run, step) if processes.is_main else None
         self._live, self._shows_perplexity = to.isatty(), shows_perplexity
