@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 from wikisum.crawl.extract.hints import BIT_BY_TAG, hints
 from wikisum.crawl.whitespace import normalize_whitespace
 
-_TEXT, _BLOCK, _INLINE, _LINK, _BREAK, _BOX, _LEFT_OUT = range(7)
+_BLOCK, _INLINE, _LINK, _BREAK, _BOX, _LEFT_OUT = range(6)
 _LEFT_OUT_TAGS = (
     "script", "style", "template", "noscript", "head", "title", "map", "datalist", "noframes",
     "noembed", "annotation", "annotation-xml", "rp", "rt", "dialog", "area", "source", "wbr",
@@ -32,7 +32,7 @@ _INLINE_TAGS = (
     "mspace", "munder", "mover", "munderover", "msubsup", "mfenced", "mpadded", "mtable", "mtr",
     "mtd",
 )  # fmt: skip
-_KINDS = {"-text": _TEXT, "a": _LINK, "br": _BREAK}  # all other tags are blocks
+_KINDS = {"a": _LINK, "br": _BREAK}  # all other tags are blocks
 _KINDS |= dict.fromkeys(_LEFT_OUT_TAGS, _LEFT_OUT) | dict.fromkeys(_BOX_TAGS, _BOX)
 _KINDS |= dict.fromkeys(_INLINE_TAGS, _INLINE)
 _KINDS_BUT_FURNITURE = _KINDS | dict.fromkeys(_FURNITURE_TAGS, _LEFT_OUT)
@@ -136,9 +136,7 @@ class _Walk:
                 elif kind == _LINK:
                     link_depth -= 1
                 node = node.next
-            tag = node.tag or ""
-            kind = kinds.get(tag, _BLOCK)
-            if kind == _TEXT:
+            if node.is_text_node:  # half of all nodes; reading a name takes longer
                 if not node.is_empty_text_node:
                     text = node.text_content or ""
                     texts.append(text)
@@ -147,7 +145,11 @@ class _Walk:
                         self._link_chars += len(text)
                 elif texts:
                     texts.append(" ")
-            elif kind <= _LINK:
+                node = node.next
+                continue
+            tag = node.tag or ""
+            kind = kinds.get(tag, _BLOCK)
+            if kind <= _LINK:
                 attributes = node.attributes
                 if not attributes or may_hide.isdisjoint(attributes) or not _hides(attributes):
                     child = node.first_child

@@ -58,12 +58,13 @@ def check_markup(html: bytes) -> None:
     if len(html) < 3 * _FEW_COPIED_TAGS:
         return
     codes = np.frombuffer(html, np.uint8)
-    tags = np.flatnonzero(codes[:-3] == ord("<"))
-    if len(tags) > MAX_TAGS:
-        raise BadPage("too_many_tags", f"{len(tags)} tags")
-    if len(tags) > _FEW_TAGS and _nesting_cost(html) > MAX_NESTING_COST:
+    begins_tag = codes[:-3] == ord("<")
+    count = int(np.count_nonzero(begins_tag))
+    if count > MAX_TAGS:
+        raise BadPage("too_many_tags", f"{count} tags")
+    if count > _FEW_TAGS and _nesting_cost(html) > MAX_NESTING_COST:
         raise BadPage("too_deep", "tags nested too deep")
-    if len(tags) > _FEW_COPIED_TAGS and _copies(html, codes, tags) > MAX_COPIES:
+    if count > _FEW_COPIED_TAGS and _copies(html, codes, np.flatnonzero(begins_tag)) > MAX_COPIES:
         raise BadPage("too_many_copies", "formatting tags left open")
     if len(html) > _LONG_CHARS and _most_attributes(codes) > MAX_ATTRIBUTES:
         counts = [len(_ATTRIBUTE.findall(tag)) for tag in _LONG_TAG.findall(html)]
@@ -73,7 +74,8 @@ def check_markup(html: bytes) -> None:
 
 def _most_attributes(codes: NDArray[np.uint8]) -> int:
     """Return a quick upper bound: each follows a space, a slash, or a quote that "=" began."""
-    is_space = (codes == ord(" ")) | (codes - np.uint8(ord("\t")) <= ord("\r") - ord("\t"))
+    is_space = codes - np.uint8(ord("\t")) <= ord("\r") - ord("\t")
+    is_space |= codes == ord(" ")
     starts = int(np.count_nonzero(is_space[:-1] > is_space[1:]))
     return starts + sum(int(np.count_nonzero(codes == ord(mark))) for mark in "/=\v")
 
