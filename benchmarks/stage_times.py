@@ -1,7 +1,9 @@
 """Wall and CPU seconds of each stage of a build, and how evenly its workers shared the work.
 
 The CPU time of the driver, the workers and all their children is sampled while the build runs. The
-share of the busiest worker does not depend on what else the machine does, as wall time does.
+share of the busiest worker does not depend on what else the machine does, as wall time does. A
+worker counts with the processes above it, such as the one that loads a model before it forks the
+workers, since it waits for them.
 """
 
 import contextlib
@@ -20,7 +22,7 @@ Usage = dict[tuple[int, float], float]  # CPU seconds so far by process id and s
 
 
 class StageTime(NamedTuple):
-    """A stage: `parallel` is the CPU time of all workers over that of the busiest one."""
+    """A stage: `parallel` is the CPU time of all workers over that of the longest chain of them."""
 
     stage: str
     wall: float
@@ -35,6 +37,7 @@ class Watch:
         self.driver = driver
         self._roots = (driver, *workers)
         self._samples: list[tuple[float, Usage]] = [(time.time(), {})]
+        self.parents: dict[int, int] = {}
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -51,6 +54,7 @@ class Watch:
                 with contextlib.suppress(psutil.Error), process.oneshot():
                     times = process.cpu_times()
                     usage[process.pid, process.create_time()] = times.user + times.system
+                    self.parents.setdefault(process.pid, process.ppid())
             self._samples.append((time.time(), usage))
 
     def at(self, moment: float) -> Usage:
@@ -78,11 +82,19 @@ def stage_times(out: Path, watch: Watch) -> list[StageTime]:
         end = path.stat().st_mtime
         begun, ended = watch.at(end - record["seconds"]), watch.at(end)
         used = {who: seconds - begun.get(who, 0.0) for who, seconds in ended.items()}
-        workers = [seconds for (pid, _), seconds in used.items() if pid != watch.driver]
-        busiest = max(workers, default=0.0)
-        parallel = sum(workers) / busiest if busiest > 0.5 else 1.0
+        parallel = _parallel({pid: s for (pid, _), s in used.items() if pid != watch.driver}, watch)
         found.append(StageTime(record["stage"], record["seconds"], sum(used.values()), parallel))
     return found
+
+
+def _parallel(workers: dict[int, float], watch: Watch) -> float:
+    """Return the CPU time of the workers over that of the busiest one with those above it."""
+
+    def chain(pid: int) -> float:
+        return workers[pid] + chain(watch.parents[pid]) if pid in workers else 0.0
+
+    busiest = max(map(chain, workers), default=0.0)
+    return sum(workers.values()) / busiest if busiest > 0.5 else 1.0
 
 
 def table(times: dict[str, list[StageTime]], base: str, min_seconds: float) -> str:

@@ -3,27 +3,32 @@
 Beam itself starts a new Python for each worker of each pipeline, which imports Beam and the stages
 for seconds of CPU. Here one server per command imports them once; a fork of it starts at once and
 shares its memory. The command sends the server a worker's environment, its standard error and the
-end of a pipe, and the worker reports over this pipe whether it ended well.
+end of a pipe, and the worker reports over this pipe how it ended. What workers of a stage load
+before their first task, such as spaCy's model, the server can load for all of them.
 
+    preload(recognizer)
     FnApiRunner(default_environment=ForkedWorkers.default())
 """
 
 import atexit
 import contextlib
 import functools
+import gc
 import importlib
 import json
 import os
+import pickle
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO, NamedTuple
 
-from apache_beam.portability.api import endpoints_pb2
+from apache_beam.portability.api import beam_fn_api_pb2, endpoints_pb2
 from apache_beam.runners.portability.fn_api_runner import worker_handlers
 from apache_beam.runners.worker import sdk_worker_main
 from apache_beam.transforms import environments
@@ -31,7 +36,11 @@ from google.protobuf import json_format, text_format
 
 URN = "wikisum:env:forked_worker:v1"
 SECONDS_TO_END = 10.0
-_ENDED_WELL = b"0"
+_ENDED_WELL, _FAILED = b"0", b"1"  # the first byte of a worker's report
+_FAIL_EVERY_SECONDS = 0.5
+_MAX_REPORT = 2_000  # bytes, so that a pipe takes it whole
+_FORK, _LOAD = b"f", b"l"  # requests
+_RESUME = "perhaps for lack of memory; run the same command to resume"
 _SERVER = """
 import sys
 number, modules, *sys.path[:] = sys.argv[1:]
@@ -65,7 +74,7 @@ class ForkedWorkers(environments.Environment):
 
 @worker_handlers.WorkerHandler.register_environment(URN, bytes)
 class ForkedWorkerHandler(worker_handlers.GrpcWorkerHandler):
-    """Starts a worker for Beam, waits for its end, and fails the pipeline if it is killed."""
+    """Starts a worker for Beam, waits for its end, and fails the pipeline with its error."""
 
     def __init__(self, payload: bytes, state: Any, provision_info: Any, grpc_server: Any) -> None:
         super().__init__(state, provision_info, grpc_server)
@@ -80,31 +89,42 @@ class ForkedWorkerHandler(worker_handlers.GrpcWorkerHandler):
             "PIPELINE_OPTIONS": json_format.MessageToJson(options),
             "WORKER_ID": self.worker_id,
         }
-        _request(environment, status)
-        os.close(status)
-        self._waiting = threading.Thread(target=self._wait, args=(ended,), daemon=True)
+        server = start_server()
+        try:
+            _send(server, _FORK, json.dumps(environment).encode(), 2, status)
+        finally:
+            os.close(status)
+        self._stopped = threading.Event()
+        self._waiting = threading.Thread(target=self._wait, args=(server, ended), daemon=True)
         self._waiting.start()
 
-    def _wait(self, ended: int) -> None:
-        with os.fdopen(ended, "rb") as status:
-            if status.read(1) != _ENDED_WELL:
-                message = "a worker process was killed, perhaps for lack of memory"
-                self.control_conn.abort(RuntimeError(message))
+    def _wait(self, server: "Server", ended: int) -> None:
+        report = os.read(ended, _MAX_REPORT)
+        os.close(ended)
+        if report == _ENDED_WELL:
+            return
+        reason = _reason(server, report)
+        self._fail_requests(reason)
+        while not self._stopped.wait(_FAIL_EVERY_SECONDS):  # Beam goes on sending requests
+            self._fail_requests(reason)
+
+    def _fail_requests(self, reason: str) -> None:
+        """Answer all requests to this worker with an error.
+
+        Beam's own `abort` leaves a bundle waiting for data if its worker ended before it connected.
+        """
+        waiting = self.control_conn._futures_by_id
+        for id_ in list(waiting):
+            answer = beam_fn_api_pb2.InstructionResponse(instruction_id=id_, error=reason)
+            waiting.pop(id_).set(answer)
 
     def stop_worker(self) -> None:
+        self._stopped.set()
         self._waiting.join()
 
 
 def _described(descriptor: endpoints_pb2.ApiServiceDescriptor) -> str:
     return text_format.MessageToString(descriptor)
-
-
-def _request(environment: Mapping[str, str], status: int) -> None:
-    """Ask the server for a worker with this environment that writes errors where we do."""
-    with tempfile.TemporaryFile("w+") as file:
-        json.dump(dict(environment), file)
-        file.flush()
-        socket.send_fds(start_server().connection, [b"1"], [file.fileno(), 2, status])
 
 
 class Server(NamedTuple):
@@ -137,6 +157,44 @@ def end_server() -> None:
         server.process.wait(SECONDS_TO_END)
 
 
+def preload(function: Callable[[], object]) -> None:
+    """Let the server call a function of a module, which keeps what it loads for all later workers.
+
+    This returns at once; workers that are asked for later start when it is loaded. Raises
+    RuntimeError if the server has ended.
+    """
+    _send(start_server(), _LOAD, pickle.dumps(function))
+
+
+def _send(server: Server, kind: bytes, content: bytes, *descriptors: int) -> None:
+    """Send a request with its content in a file. Raises RuntimeError if the server has ended."""
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        try:
+            socket.send_fds(server.connection, [kind], [file.fileno(), *descriptors])
+        except OSError as error:
+            raise RuntimeError(_end_of(server) or str(error)) from error
+
+
+def _reason(server: Server, report: bytes) -> str:
+    """Return why a worker ended: its own error, or that it or the server was killed."""
+    if report.startswith(_FAILED):
+        return f"a worker process failed: {report.removeprefix(_FAILED).decode(errors='ignore')}"
+    return _end_of(server) or f"a worker process was killed, {_RESUME}"
+
+
+def _end_of(server: Server) -> str:
+    """Return how the server has ended, or an empty text if it runs."""
+    try:
+        status = server.process.wait(timeout=1)  # its sockets close before it can be waited for
+    except subprocess.TimeoutExpired:
+        return ""
+    if status < 0:
+        return f"the process that forks the workers was killed, {_RESUME}"
+    return f"the process that forks the workers failed with exit status {status}"
+
+
 def serve(number: int, modules: Sequence[str]) -> None:
     """Be the server: import modules, then fork a worker for each request on a socket."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -144,16 +202,35 @@ def serve(number: int, modules: Sequence[str]) -> None:
         importlib.import_module(module)
     with socket.socket(fileno=number) as requests:
         while True:
-            request, descriptors, _, _ = socket.recv_fds(requests, 1, 3)
+            kind, descriptors, _, _ = socket.recv_fds(requests, 1, 3)
             _reap(os.WNOHANG)
-            if not request:
+            if not kind:
                 break
-            if not os.fork():
+            if kind == _LOAD:
+                _load(descriptors.pop())
+            elif not os.fork():
                 requests.close()
                 _be_worker(*descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
     _reap(0)
+
+
+def _load(content: int) -> None:
+    """Call the function that is pickled in a file, here, where no thread of Beam runs yet.
+
+    A worker that needs what could not be loaded fails with the same error, which then has a stage.
+    """
+    with _opened(content) as file, contextlib.suppress(Exception):
+        pickle.load(file)()
+    gc.collect()
+    gc.freeze()  # collections in workers then leave these pages shared
+
+
+def _opened(content: int) -> BinaryIO:
+    file = os.fdopen(content, "rb")
+    file.seek(0)
+    return file
 
 
 def _reap(flags: int) -> None:
@@ -168,11 +245,20 @@ def _be_worker(environment: int, errors: int, status: int) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.dup2(errors, 2)
     os.close(errors)
-    with os.fdopen(environment) as file:
-        file.seek(0)
+    with _opened(environment) as file:
         os.environ.update(json.load(file))
     try:
         sdk_worker_main.main([])
-        os.write(status, _ENDED_WELL)
-    finally:
-        os._exit(0)
+        report = _ENDED_WELL
+    except BaseException as error:
+        traceback.print_exc()
+        report = (_FAILED + _last_line(error).encode(errors="replace"))[:_MAX_REPORT]
+    with contextlib.suppress(OSError):  # the command has ended
+        os.write(status, report)
+    os._exit(0)
+
+
+def _last_line(error: BaseException) -> str:
+    """Return what a traceback ends with, in one line."""
+    text = "".join(traceback.format_exception_only(error)).strip()
+    return text.splitlines()[-1] if text else type(error).__name__

@@ -101,7 +101,14 @@ def run_stage(
             if job.progress_folder
             else progress.counted(parts.recorded_count, name, run.part_count, len(pending), job.to),
         ):
-            run_pipeline(job, lambda p: construct(p, pending, parts), len(pending), name, key)
+            run_pipeline(
+                job,
+                lambda p: construct(p, pending, parts),
+                len(pending),
+                name,
+                key,
+                preload=run.preload,
+            )
     results = parts.load(run.part_count)
     for index in range(run.part_count):
         if index not in results:

@@ -16,11 +16,11 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner.fn_runner import FnApiRunner
 from apache_beam.runners.runner import PipelineRunner
 
+from wikisum.pipeline import workers as forked
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.engines import WorkerCheck, is_dataflow, job_flags
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.errors import JobFailed
-from wikisum.pipeline.workers import ForkedWorkers, start_server
 
 LOG = "beam.log"
 LOG_OF_REMOTE = "wikisum-beam-{}.log"  # in the temporary folder, for a remote output
@@ -43,17 +43,22 @@ def run_pipeline(
     max_workers: int,
     stage: str = "",
     fingerprint: str = "",
+    preload: Callable[[], object] | None = None,
 ) -> None:
     """Build and run a pipeline with its output in a log. Raises JobFailed with the cause.
 
+    If this machine runs several workers, `preload` is called in the process that they are forked
+    from.
     The first pipeline of a command on another engine follows a small one that checks its workers.
     """
     if not job.beam_flags:
         workers = max(1, min(job.workers, max_workers))
-        runner = FnApiRunner(ForkedWorkers.default() if workers > 1 else None)
+        runner = FnApiRunner(forked.ForkedWorkers.default() if workers > 1 else None)
         if workers > 1:
-            start_server()  # before standard error goes to the log
+            forked.start_server()  # before standard error goes to the log
         with _stderr_to_log(job), _one_line():
+            if preload is not None and workers > 1:
+                forked.preload(preload)
             _start(construct, [f"--direct_num_workers={workers}"], runner).wait_until_finish()
         return
     _check_workers(job)

@@ -1,7 +1,7 @@
 """A stage as its folder declares it, and one run of it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -93,6 +93,7 @@ class StageRun:
     them. `more_settings` stand with the settings wherever these are recorded. `key` has what else
     decides about the content, `extra` what else is kept with the result; both take precedence over
     what is derived here. `total_work` is the sum of what the parts report as work, 0 if unknown.
+    `preload` loads what each worker needs and keeps it: on one machine it is called once for all.
     """
 
     stage: Stage
@@ -104,6 +105,7 @@ class StageRun:
     more_settings: Mapping[str, Any] = field(default_factory=dict)
     key: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
+    preload: Callable[[], object] | None = None
 
     @property
     def fingerprint(self) -> str:

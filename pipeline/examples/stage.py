@@ -5,6 +5,7 @@ join -> order, if a learned ranker is given -> link -> train a vocabulary -> enc
 
 from collections import Counter
 
+from wikisum.graphs.entities import recognizer
 from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.engine.funnel import Counts, Funnel, beginning
@@ -241,6 +242,7 @@ def link_paragraphs(job: Job, settings: Settings, examples: StageResult) -> Stag
         part_count=len(tasks),
         total_work=examples.counts["examples_out"],
         extra={"examples_folder": made_by.outputs[0].prefix},
+        preload=recognizer if settings[GraphSettings].needs_spacy else None,
     )
     return run_parts(job, run, tasks, LinkShard(job.writer(run), settings[GraphSettings]))
 

@@ -1,4 +1,5 @@
 import ast
+import functools
 import os
 import signal
 
@@ -7,7 +8,7 @@ import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner.fn_runner import FnApiRunner
 
-from wikisum.pipeline.workers import ForkedWorkers, end_server, start_server
+from wikisum.pipeline.workers import ForkedWorkers, end_server, preload, start_server
 
 pytestmark = [
     pytest.mark.slow,
@@ -32,6 +33,19 @@ def end_at_five(number):
     if number == 5:
         os.kill(os.getpid(), signal.SIGKILL)
     return (number,)
+
+
+@functools.cache
+def loaded_in():
+    return os.getpid()
+
+
+def processes_with_loaded(number):
+    return number, loaded_in(), os.getppid()
+
+
+def cannot_load():
+    raise ImportError("no such model")
 
 
 def test_workers_of_all_pipelines_are_forks_of_one_process(tmp_path):
@@ -59,3 +73,29 @@ def test_the_server_ends_and_another_starts(tmp_path):
 def test_a_pipeline_fails_with_a_worker_that_is_killed(tmp_path):
     with pytest.raises(RuntimeError, match="a worker process was killed"):
         run(end_at_five, tmp_path)
+
+
+def test_what_the_server_loads_is_there_in_all_later_workers(tmp_path):
+    preload(cannot_load)
+    preload(loaded_in)
+    run(processes_with_loaded, tmp_path)
+    found = [ast.literal_eval(path.read_text()) for path in tmp_path.iterdir()]
+    assert len(found) == 8
+    assert all(process == server for process, server in found)
+
+
+def test_a_worker_that_fails_gives_its_own_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIPELINE_OPTIONS_FILE", str(tmp_path / "missing"))
+    with pytest.raises(
+        RuntimeError, match=r"a worker process failed: FileNotFoundError: .*missing"
+    ):
+        run(processes, tmp_path)
+
+
+def test_a_server_that_is_killed_is_named(tmp_path):
+    start_server().process.kill()
+    try:
+        with pytest.raises(RuntimeError, match="the process that forks the workers was killed"):
+            run(processes, tmp_path)
+    finally:
+        end_server()
