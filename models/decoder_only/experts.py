@@ -6,35 +6,16 @@ experts are applied by one grouped matrix product per linear layer.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from wikisum.models.decoder_only.caches import Cache
+from wikisum.models.decoder_only.gating import Gates, gates
 from wikisum.models.decoder_only.sequences import Layout
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
-
-NOISE_FLOOR = 1e-2
-EPSILON = 1e-10
-
-
-class Gates(NamedTuple):
-    """The choice of experts: which ones each token goes to, with which weights.
-
-    `importance_E` sums the weights of each expert over tokens. `load_E` estimates how many tokens
-    each expert gets, differentiably (equation 10); without noise it counts them.
-    """
-
-    expert_NA: Tensor
-    weight_NA: Tensor
-    importance_E: Tensor
-    load_E: Tensor
-
-    def imbalance(self) -> Tensor:
-        """The squared coefficients of variation of importance and load, summed (eq. 7, 11)."""
-        return squared_variation(self.importance_E) + squared_variation(self.load_E)
 
 
 class Experts(nn.Module):
@@ -72,30 +53,10 @@ class Experts(nn.Module):
         return mixed_NW, gates
 
     def gates(self, x_NW: Tensor) -> Gates:
-        """Noisy top-k gating (equations 3 to 5); the noise is for training alone."""
+        """Return the choice of experts, computed in fp32."""
         with torch.autocast(x_NW.device.type, enabled=False):
-            x_NW = x_NW.float()
-            if not self.training:
-                best_NA, expert_NA = F.linear(x_NW, self.gate.weight.float()).topk(self.active)
-                return self._gates(best_NA, expert_NA, None)
-            both = torch.cat([self.gate.weight, self.noise.weight]).float()
-            clean_NE, rough_NE = F.linear(x_NW, both).chunk(2, 1)
-            deviation_NE = F.softplus(rough_NE) + NOISE_FLOOR
-            noisy_NE = clean_NE + torch.randn_like(clean_NE) * deviation_NE
-            more = min(self.active + 1, noisy_NE.shape[1])
-            best_NX, expert_NX = noisy_NE.topk(more)
-            load_E = None
-            if more > self.active:
-                load_E = expected_load(clean_NE, noisy_NE, deviation_NE, best_NX)
-            return self._gates(best_NX[:, : self.active], expert_NX[:, : self.active], load_E)
-
-    def _gates(self, best_NA: Tensor, expert_NA: Tensor, load_E: Tensor | None) -> Gates:
-        weight_NA = best_NA.softmax(1)
-        zeros_E = weight_NA.new_zeros(len(self.widen))
-        importance_E = zeros_E.index_add(0, expert_NA.flatten(), weight_NA.flatten())
-        if load_E is None:
-            load_E = torch.bincount(expert_NA.flatten(), minlength=len(zeros_E)).to(zeros_E)
-        return Gates(expert_NA, weight_NA, importance_E, load_E)
+            tables = self.gate.weight.float(), self.noise.weight.float()
+            return gates(x_NW.float(), *tables, self.active, self.training)
 
     def start(self, x_NW: Tensor, layout: Layout, beam: int) -> Cache:
         """Nothing: the layer has no past."""
@@ -130,8 +91,7 @@ class _Products(torch.autograd.Function):
         ctx.save_for_backward(
             sorted_XW, hidden_XF, out_XW, weight_NA, visit_X, rank_X, end_E, widen, narrow
         )
-        weighted_XW = out_XW * weight_NA.flatten().index_select(0, visit_X)[:, None]
-        return _summed(weighted_XW, rank_X, active)
+        return _summed(out_XW, rank_X.view(-1, active), weight_NA)
 
     @staticmethod
     def backward(ctx: Any, grad_NW: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
@@ -146,37 +106,23 @@ class _Products(torch.autograd.Function):
         grad_XF = F.grouped_mm(grad_XW, narrow.mT, offs=end_E)
         torch.ops.aten.threshold_backward.grad_input(grad_XF, hidden_XF, 0, grad_input=grad_XF)
         grad_widen = F.grouped_mm(sorted_XW.T, grad_XF, offs=end_E)
-        grad_x = _summed(F.grouped_mm(grad_XF, widen.mT, offs=end_E), rank_X, active)
+        grad_sorted_XW = F.grouped_mm(grad_XF, widen.mT, offs=end_E)
+        grad_x = _summed(grad_sorted_XW, rank_X.view(-1, active))
         return grad_x, grad_weight_X.view_as(weight_NA), None, grad_widen, grad_narrow
 
 
-def _summed(sorted_XW: Tensor, rank_X: Tensor, active: int) -> Tensor:
-    """[N, W] the sum over the visits of each token."""
-    rank_NA = rank_X.view(-1, active)
-    total = sorted_XW.index_select(0, rank_NA[:, 0])
-    for visit in range(1, active):
-        total += sorted_XW.index_select(0, rank_NA[:, visit])
-    return total
-
-
-def expected_load(
-    clean_NE: Tensor, noisy_NE: Tensor, deviation_NE: Tensor, best_NX: Tensor
-) -> Tensor:
-    """[E] for each expert the sum over tokens of the probability of being chosen (eq. 8 to 10).
-
-    The probability is that of the expert's noise drawn anew, that of the others as it is: an
-    expert among the best must beat the next one, another the last of the best. `best_NX` has the
-    best noisy scores, one more than are chosen.
-    """
-    next_N1, last_N1 = best_NX[:, -1:], best_NX[:, -2:-1]
-    to_beat_NE = torch.where(noisy_NE > next_N1, next_N1, last_N1)
-    chance_NE: Tensor = torch.special.ndtr((clean_NE - to_beat_NE) / deviation_NE)
-    return chance_NE.sum(0)
-
-
-def squared_variation(x_E: Tensor) -> Tensor:
-    """The variance over the squared mean; 0 for a single number."""
-    return x_E.var(correction=0) / (x_E.mean() ** 2 + EPSILON)
+def _summed(sorted_XW: Tensor, rank_NA: Tensor, weight_NA: Tensor | None = None) -> Tensor:
+    """[N, W] the sum over the visits of each token, weighted if there are weights."""
+    total_NW = sorted_XW.index_select(0, rank_NA[:, 0])
+    if weight_NA is not None:
+        total_NW *= weight_NA[:, :1]
+    for visit in range(1, rank_NA.shape[1]):
+        more_NW = sorted_XW.index_select(0, rank_NA[:, visit])
+        if weight_NA is None:
+            total_NW += more_NW
+        else:
+            total_NW.addcmul_(more_NW, weight_NA[:, visit : visit + 1])
+    return total_NW
 
 
 def _product_dtype(x: Tensor) -> torch.dtype:
