@@ -1,12 +1,13 @@
 """How fast do models train, compared with what one would write first?
 
-    python -m benchmarks.model_speed [--repeats 3]
+    python -m benchmarks.model_speed [--models T-D PHT] [--repeats 3]
+        [--paragraphs 3 12] [--paragraph-tokens 60 100]
 
 The plain loop has PyTorch's own layers, batches padded to the longest example, a full mask of
 queries and keys in every layer, and logits for every position (`benchmarks/plain_models.py` and
-below). Both sides train on the same examples (3 to 12 paragraphs of 60 to 100 source tokens, 60
-target tokens, width 64), take turns, and are measured in CPU seconds on one thread. Tokens are real
-ones. Prints a table, then one JSON line.
+below). Both sides train on the same examples (at most 1,200 source tokens, 60 target tokens, width
+64), take turns, and are measured in CPU seconds on one thread; freed memory is kept for both, as
+`wikisum train` does. Tokens are real ones. Prints a table, then one JSON line.
 """
 
 import argparse
@@ -23,18 +24,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from benchmarks.plain_models import PlainExperts, PlainParallel, PlainRecurrent
+from benchmarks.plain_models import PlainExperts, PlainHierarchical, PlainRecurrent
 from wikisum.models.bench import token_count, train_step
 from wikisum.models.data.batches import collate
 from wikisum.models.decoder_only.sequences import from_batch
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
 from wikisum.models.hierarchical_decoder.parallel import ParallelSettings
+from wikisum.models.hierarchical_decoder.vertical import VerticalSettings
 from wikisum.models.network.packing import Batch
 from wikisum.models.network.positions import sinusoids
 from wikisum.models.pointer.settings import PointerSettings
 from wikisum.models.recurrent.lstm_attention import LstmSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.models.table import build, spec_of
+from wikisum.models.training.allocation import keep_freed_memory
 
 SHAPE: dict[str, Any] = {
     "vocab_size": 2_000, "width": 64, "feedforward": 256, "heads": 4, "dropout": 0.1,
@@ -49,6 +52,7 @@ MODELS = {
     "seq2seq-att": LstmSettings(vocab_size=2_000, embedding=64, width=64, dropout=0.1),
     "pointer-generator": PointerSettings(vocab_size=2_000, words=0, embedding=64, width=64),
     "PHT": ParallelSettings(**SHAPE, encoder_layers=3, decoder_layers=3),
+    "VHT": VerticalSettings(**SHAPE, encoder_layers=3, decoder_layers=3),
 }
 EXAMPLES = 4
 
@@ -99,7 +103,7 @@ class PlainDecoder(nn.Module):
     def __init__(self, settings: DecoderOnlySettings) -> None:
         super().__init__()
         self.embedding = nn.Embedding(settings.vocab_size, settings.width)
-        kinds = zip(settings.layers, settings.feedforwards or "D" * 9, strict=False)
+        kinds = zip(settings.layers, settings.feedforward_of_layer, strict=True)
         self.layers = nn.Sequential(*(PlainLayer(*kind, settings) for kind in kinds))
 
     def forward(self, batch: Batch) -> Tensor:
@@ -116,22 +120,26 @@ def plain_model(settings: Any) -> nn.Module:
     match settings:
         case DecoderOnlySettings():
             return PlainDecoder(settings)
-        case ParallelSettings():
-            return PlainParallel(settings)
+        case ParallelSettings() | VerticalSettings():
+            return PlainHierarchical(settings, isinstance(settings, VerticalSettings))
         case _:
             return PlainRecurrent(settings, isinstance(settings, PointerSettings))
 
 
-def drawn(settings: Any, rng: np.random.Generator) -> Batch:
+def drawn(settings: Any, rng: np.random.Generator, args: argparse.Namespace) -> Batch:
     """Return a batch of examples as the model reads them."""
-    limits = SourceSettings(source_tokens=1_200, lead_tokens=60)
+    limits = SourceSettings(source_tokens=1_200, paragraph_tokens=1_200, lead_tokens=60)
+    (least, most), (short, long) = args.paragraphs, args.paragraph_tokens
 
     def ids(count: int) -> np.ndarray:
         return rng.integers(6, 2_000, count).astype(np.uint16)
 
+    def draw(low: int, high: int) -> int:
+        return int(rng.integers(low, high + 1))
+
     sources = [
         spec_of(settings).source.read(
-            ids(1), [ids(rng.integers(60, 100)) for _ in range(rng.integers(3, 13))], limits
+            ids(1), [ids(draw(short, long)) for _ in range(draw(least, most))], limits
         )
         for _ in range(EXAMPLES)
     ]
@@ -155,7 +163,7 @@ def cpu_seconds(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def speeds(name: str, repeats: int) -> dict[str, float]:
+def speeds(name: str, args: argparse.Namespace) -> dict[str, float]:
     """Return the median tokens per second of both sides."""
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
@@ -171,8 +179,8 @@ def speeds(name: str, repeats: int) -> dict[str, float]:
         optimizers["plain"].zero_grad()
 
     found: dict[str, list[float]] = {"ours": [], "plain": []}
-    for _ in range(repeats + 1):
-        batch = drawn(MODELS[name], rng)
+    for _ in range(args.repeats + 1):
+        batch = drawn(MODELS[name], rng, args)
         works = {
             "ours": partial(train_step, models["ours"], optimizers["ours"], batch),
             "plain": partial(plain_step, batch),
@@ -184,15 +192,20 @@ def speeds(name: str, repeats: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--repeats", type=int, default=3)
+    for flag, limits in (("--paragraphs", [3, 12]), ("--paragraph-tokens", [60, 100])):
+        parser.add_argument(flag, type=int, nargs=2, default=limits, metavar=("LOW", "HIGH"))
     args = parser.parse_args()
     torch.set_num_threads(1)
-    rows = {name: speeds(name, args.repeats) for name in MODELS}
+    keep_freed_memory()
+    rows = {name: speeds(name, args) for name in args.models}
     print(f"| {'tokens/s in training':<20} | plain | packed | ratio |\n| --- | --- | --- | --- |")
     for name, row in rows.items():
         ratio = row["ours"] / row["plain"]
         print(f"| {name} | {row['plain']:,.0f} | {row['ours']:,.0f} | {ratio:.1f} |")
-    print(json.dumps({"rows": rows, "machine": platform.machine(), "torch": torch.__version__}))
+    about = {"machine": platform.machine(), "torch": torch.__version__, "args": vars(args)}
+    print(json.dumps({"rows": rows} | about))
 
 
 if __name__ == "__main__":

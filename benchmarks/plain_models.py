@@ -20,8 +20,8 @@ SMOOTHING = 0.1
 class PlainRecurrent(nn.Module):
     """An LSTM with additive attention (Bahdanau et al. 2014), step by step over the target.
 
-    With `pointer` the attention is mixed into the distribution over the vocabulary (See et al.
-    2017); without, the attention vector is fed into the next step.
+    With `pointer` the attention is mixed into the distribution over the vocabulary, and has the
+    sizes and inputs of See et al. 2017; without, the attention vector is fed into the next step.
     """
 
     def __init__(self, settings: Any, pointer: bool) -> None:
@@ -33,8 +33,9 @@ class PlainRecurrent(nn.Module):
         self.encoder = nn.LSTM(size, width, layers, batch_first=True, bidirectional=pointer)
         inputs = [size + (memory if pointer else width)] + [width] * (layers - 1)
         self.cells = nn.ModuleList(nn.LSTMCell(count, width) for count in inputs)
-        self.key, self.query = nn.Linear(memory, width), nn.Linear(width, width)
-        self.score, self.mix = nn.Linear(width, 1), nn.Linear(width + memory, width)
+        features, state = (memory, 2 * width) if pointer else (width, width)
+        self.key, self.query = nn.Linear(memory, features), nn.Linear(state, features)
+        self.score, self.mix = nn.Linear(features, 1), nn.Linear(width + memory, width)
         self.generate = nn.Linear(width + memory, 1)
         self.output = nn.Linear(width, settings.vocab_size)
 
@@ -44,7 +45,7 @@ class PlainRecurrent(nn.Module):
         id_BL = pad(source.id_N[:, None], *slots)[..., 0]
         memory_BLA, (hidden, cell) = self.encoder(self.embedding(id_BL.flip(1)))
         states = [(h, c) for h, c in zip(hidden, cell, strict=True)][: len(self.cells)]
-        is_source_BL, key_BLW = source.is_source_BL.flip(1), self.key(memory_BLA)
+        is_source_BL, key_BLF = source.is_source_BL.flip(1), self.key(memory_BLA)
         wide = memory_BLA.shape[-1] if self.pointer else self.mix.out_features
         fed, logs = memory_BLA.new_zeros(len(id_BL), wide), []
         for embedded_BE in self.embedding(batch.target_BS).unbind(1):
@@ -52,7 +53,8 @@ class PlainRecurrent(nn.Module):
             for index, layer in enumerate(self.cells):
                 states[index] = layer(x, states[index])
                 x = states[index][0]
-            score_BL = self.score((self.query(x)[:, None] + key_BLW).tanh())[..., 0]
+            state_BX = torch.cat([x, states[-1][1]], 1) if self.pointer else x
+            score_BL = self.score((self.query(state_BX)[:, None] + key_BLF).tanh())[..., 0]
             weight_BL = score_BL.masked_fill(~is_source_BL, float("-inf")).softmax(1)
             context_BA = torch.einsum("bl,bla->ba", weight_BL, memory_BLA)
             both = torch.cat([x, context_BA], 1)
@@ -68,10 +70,10 @@ class PlainRecurrent(nn.Module):
         return mean_loss(torch.stack(logs, 1), batch.label_BS)
 
 
-class PlainParallel(nn.Module):
-    """The parallel hierarchical transformer (PHT) out of PyTorch's own layers."""
+class PlainHierarchical(nn.Module):
+    """The parallel or vertical hierarchical transformer (PHT, VHT) of PyTorch's own layers."""
 
-    def __init__(self, settings: Any) -> None:
+    def __init__(self, settings: Any, vertical: bool) -> None:
         super().__init__()
         width, heads, inner = settings.width, settings.heads, settings.feedforward
         common = {"dropout": settings.dropout, "batch_first": True}
@@ -82,7 +84,7 @@ class PlainParallel(nn.Module):
         )
         self.pool = nn.Linear(width, heads)
         self.layers = nn.ModuleList(
-            PlainParallelLayer(width, heads, inner, settings.dropout)
+            PlainHierarchicalLayer(width, heads, inner, settings.dropout, vertical)
             for _ in range(settings.decoder_layers)
         )
 
@@ -107,11 +109,16 @@ class PlainParallel(nn.Module):
         return self.embedding(ids) * width**0.5 + sinusoids(ids.shape[1], width)
 
 
-class PlainParallelLayer(nn.Module):
-    """Self-attention, then paragraph and word attention side by side, then feed-forward."""
+class PlainHierarchicalLayer(nn.Module):
+    """Self-attention, attention to words and paragraphs, then feed-forward.
 
-    def __init__(self, width: int, heads: int, inner: int, dropout: float) -> None:
+    The parallel form attends to paragraphs that are given; the `vertical` one to what each
+    position has found in each paragraph.
+    """
+
+    def __init__(self, width: int, heads: int, inner: int, dropout: float, vertical: bool) -> None:
         super().__init__()
+        self.vertical = vertical
         self.own, self.words, self.paragraphs = (
             nn.MultiheadAttention(width, heads, dropout, batch_first=True) for _ in range(3)
         )
@@ -128,12 +135,20 @@ class PlainParallelLayer(nn.Module):
         later = torch.ones(size, size, dtype=torch.bool).triu(1)
         found, _ = self.own(x, x, x, attn_mask=later, need_weights=False)
         x = self.norms[0](x + self.dropout(found))
-        context, share_BSP = self.paragraphs(x, paragraphs, paragraphs, is_empty_BP)
         count = is_empty_BP.shape[1]
         query = x.repeat_interleave(count, 0)
         by_paragraph, _ = self.words(query, words, words, hidden_MT, need_weights=False)
         by_paragraph = by_paragraph.unflatten(0, (-1, count))
-        found = context + torch.einsum("bsp,bpsw->bsw", share_BSP, by_paragraph)
+        if self.vertical:
+            ranked = by_paragraph + sinusoids(count, x.shape[-1])[:, None]
+            own = ranked.transpose(1, 2).flatten(0, 1)  # the paragraphs of each position
+            hidden = is_empty_BP.repeat_interleave(size, 0)
+            query = x.flatten(0, 1)[:, None]
+            found, _ = self.paragraphs(query, own, own, hidden, need_weights=False)
+            found = found.view_as(x)
+        else:
+            context, share_BSP = self.paragraphs(x, paragraphs, paragraphs, is_empty_BP)
+            found = context + torch.einsum("bsp,bpsw->bsw", share_BSP, by_paragraph)
         x = self.norms[1](x + self.dropout(found))
         out: Tensor = self.norms[2](x + self.dropout(self.feedforward(x)))
         return out

@@ -15,8 +15,8 @@ from torch.nn import functional as F
 from wikisum.models.decoder_only.attention import CompressedAttention, FullAttention, LocalAttention
 from wikisum.models.decoder_only.caches import Cache
 from wikisum.models.decoder_only.experts import Experts
-from wikisum.models.decoder_only.gating import Gates
 from wikisum.models.decoder_only.feedforward import DenseFeedForward, SeparableFeedForward
+from wikisum.models.decoder_only.gating import Gates
 from wikisum.models.decoder_only.presets import PRESETS
 from wikisum.models.decoder_only.relative_attention import RelativeAttention
 from wikisum.models.decoder_only.sequences import SEPARATOR, Layout, Sequences, from_batch, prompts

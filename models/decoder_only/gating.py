@@ -31,9 +31,7 @@ class Gates(NamedTuple):
         return squared_variation(self.importance_E) + squared_variation(self.load_E)
 
 
-def gates(
-    x_NW: Tensor, gate_EW: Tensor, noise_EW: Tensor, active: int, training: bool
-) -> Gates:
+def gates(x_NW: Tensor, gate_EW: Tensor, noise_EW: Tensor, active: int, training: bool) -> Gates:
     """Return the choice of experts (equations 3 to 5); the noise is for training alone."""
     if not training:
         best_NA, expert_NA = F.linear(x_NW, gate_EW).topk(active)

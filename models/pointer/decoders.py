@@ -13,6 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from wikisum.models.network.additive_attention import additive_scores
 from wikisum.models.pointer.encoder import Memory
 from wikisum.models.pointer.settings import PointerSettings
 
@@ -82,12 +83,10 @@ class BahdanauDecoder(nn.Module):
         )
         hidden, cell = hidden.view_as(state.hidden_BKD), cell.view_as(state.cell_BKD)
         both_BKD = torch.cat([cell, hidden], -1)
-        feature_BKLA = self.query(both_BKD)[:, :, None] + memory.key_BLA[:, None]
-        if self.uses_coverage:
-            feature_BKLA = feature_BKLA + state.coverage_BKL[..., None] * self.covered
-        score_BKL = self.score(feature_BKLA.tanh())[..., 0]
-        if not self.uses_coverage:  # every parameter takes part, this one with a gradient of 0
-            score_BKL = score_BKL + 0 * self.covered.sum()
+        coverage_BKL = state.coverage_BKL if self.uses_coverage else None
+        score_BKL = additive_scores(
+            self.query(both_BKD), memory.key_BLA, self.score.weight[0], coverage_BKL, self.covered
+        )
         weight_BKL = _softmax(score_BKL, is_seen_BKL)
         context_BKA = weight_BKL @ memory.value_BLA
         steps = Steps(

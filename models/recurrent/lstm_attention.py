@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from wikisum.models.network.additive_attention import additive_scores
 from wikisum.models.network.dropout import Dropout
 from wikisum.models.network.loss import cross_entropy, label_log_probabilities
 from wikisum.models.network.lstm_rows import lstm_over_rows, rows_at
@@ -149,8 +150,7 @@ class Decoder(nn.Module):
         return DecoderState(torch.stack(hidden, 2), torch.stack(cell, 2), attention), weight_BKL
 
     def _weights(self, x_BKW: Tensor, memory: Memory) -> Tensor:
-        sum_BKLW = self.query(x_BKW)[:, :, None] + memory.key_BLW[:, None]
-        score_BKL = self.score(sum_BKLW.tanh())[..., 0]
+        score_BKL = additive_scores(self.query(x_BKW), memory.key_BLW, self.score.weight[0])
         score_BKL = score_BKL.masked_fill(~memory.is_source_BL[:, None], float("-inf"))
         return score_BKL.softmax(-1)
 
