@@ -1,185 +1,162 @@
-"""Named entities by a small linear tagger: a fast approximation of spaCy's.
+"""Named entities by the network of a spaCy model, evaluated for many texts at once with numpy.
 
-The tagger labels each token as the beginning of a name, inside one, or outside. Only tokens near
-capital letters are labeled. The score of a label is the sum of the integer weights of the token's
-features, and that of a sequence adds a weight per pair of neighboring labels; the best sequence is
-found exactly (Viterbi). Collins 2002 describes the model and how it is trained;
-`benchmarks/train_entities.py` trained the weights on what spaCy finds in real paragraphs.
+spaCy splits texts into tokens and holds the weights. What is found is what spaCy itself finds, but
+for the rounding of scores that are equal to six digits (benchmarks/entities.md).
 """
 
-import json
-import re
-from collections.abc import Iterator, Sequence
-from functools import cache
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-BEGIN, INSIDE, OUTSIDE = range(3)
-WEIGHTS = Path(__file__).with_name("fast_entities.json")
-MAX_GAP = 3  # tokens without a capital inside a name, as in `University of the West`
-_TOKEN = re.compile(r"(?:[^\W\d_]\.){2,}|\w+|[^\w\s]")
-_SENTENCE_ENDS = frozenset(".!?")
-_NO_WEIGHTS = (0, 0, 0)
+import numpy as np
 
-Weights = tuple[int, int, int]
+from wikisum.graphs.encoder import DenseLayer, Encoder, Floats, Keys
+from wikisum.graphs.transitions import Decisions, moves_of
 
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
 
-class Token(NamedTuple):
-    """A word or a punctuation mark, its position in the text, and what features are made of."""
+MAX_TOKENS = 16_384  # of a batch, unless one text has more
+_NORM_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # any large odd number
+_PROBE = "The European Commission's Ursula von der Leyen met U.N. envoys in Kyiv on May 9th."
+_EXPECTED = {
+    "@architectures": "spacy.TransitionBasedParser.v2",
+    "state_type": "ner",
+    "extra_state_tokens": False,
+    "use_upper": True,
+    "tok2vec.@architectures": "spacy.Tok2Vec.v2",
+    "tok2vec.embed.@architectures": "spacy.MultiHashEmbed.v2",
+    "tok2vec.embed.include_static_vectors": False,
+    "tok2vec.encode.@architectures": "spacy.MaxoutWindowEncoder.v2",
+    "tok2vec.encode.window_size": 1,
+}
 
-    text: str
-    start: int
-    end: int
-    lower: str
-    shape: str
-
-
-class Tagger(NamedTuple):
-    """The weights of each feature by label, and of each label after another, [3][3]."""
-
-    features: dict[str, Weights]
-    transitions: Sequence[Sequence[int]]
+Entity = tuple[str, str]  # the text and the label
 
 
-@cache
-def load_tagger() -> Tagger:
-    """Return the trained tagger; loaded once per process."""
-    stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
-    features = {name: (b, i, o) for name, (b, i, o) in stored["features"].items()}
-    return Tagger(features, stored["transitions"])
+class Network(NamedTuple):
+    """The spaCy model, the two parts of its network, and the labels of entities."""
+
+    nlp: "Language"
+    columns: list[str]
+    encoder: Encoder
+    decisions: Decisions
+    labels: list[str]
+
+    def entities(self, texts: Iterable[str]) -> Iterator[list[Entity]]:
+        """Yield the entities of each text, in order. Texts do not influence each other."""
+        batch: list[Doc] = []
+        tokens = 0
+        for text in texts:
+            document = self.nlp.make_doc(text)
+            if batch and tokens + len(document) > MAX_TOKENS:
+                yield from self._of_batch(batch)
+                batch, tokens = [], 0
+            batch.append(document)
+            tokens += len(document)
+        if batch:
+            yield from self._of_batch(batch)
+
+    def _of_batch(self, documents: Sequence["Doc"]) -> list[list[Entity]]:
+        """Return the entities of each document.
+
+        The tokens of all documents are rows of the same arrays; before each document, and behind
+        the last one, are as many rows without a token as the encoder reaches.
+        """
+        gap = self.encoder.reach
+        lengths = np.array([len(document) for document in documents])
+        owner = np.repeat(np.arange(len(documents)), lengths)
+        rows = np.arange(len(owner)) + (owner + 1) * gap
+        text = np.zeros(len(owner) + (len(documents) + 1) * gap, bool)
+        text[rows] = True
+        columns: list[int | str] = ["ORTH", "NORM", "IS_SPACE", "IDX", "LENGTH", *self.columns]
+        values: Keys = np.concatenate([document.to_array(columns) for document in documents])
+        orth, norm, space, at, length = values.T[:5]
+        blank = np.zeros(len(text), bool)
+        blank[rows] = space > 0
+        vectors = np.zeros((len(text), self.encoder.width), np.float32)
+        vectors[rows] = self.encoder.words(orth ^ (norm * _NORM_FACTOR), values[:, 5:])
+        names = self.decisions.names(self.encoder.in_context(vectors), text, blank)
+        first, last = np.searchsorted(rows, names.start), np.searchsorted(rows, names.end - 1)
+        spans = zip(owner[first].tolist(), at[first].tolist(), (at + length)[last].tolist(),
+                    names.label.tolist(), strict=True)  # fmt: skip
+        found: list[list[Entity]] = [[] for _ in documents]
+        source = [document.text for document in documents]
+        for one, start, end, label in spans:
+            found[one].append((source[one][start:end], self.labels[label]))
+        return found
 
 
-def tokenize(text: str) -> list[Token]:
-    """Return the tokens of a text: words, initials (`U.S.`), and single punctuation marks."""
-    tokens = []
-    for match in _TOKEN.finditer(text):
-        word = match[0]
-        tokens.append(Token(word, match.start(), match.end(), word.lower(), word_shape(word)))
-    return tokens
+def load_network(nlp: "Language") -> Network:
+    """Return the network of a spaCy model that recognizes entities.
 
-
-def word_shape(word: str) -> str:
-    """Return `x` for lower case, `X` for capitals, `Xx` for both, `d` for digits, or the mark."""
-    if word.islower():
-        return "x"
-    if word.isdigit():
-        return "d"
-    if word.isupper():
-        return "X" if len(word) > 1 else "X1"
-    return "Xx" if word != word.lower() else word
-
-
-def zones(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of tokens that may hold names.
-
-    A range goes from a token with a capital to the last one that follows within `MAX_GAP` tokens,
-    and a number or mark behind it.
+    Raises ValueError saying what differs if the model is not built as this module expects it.
     """
-    start, last = -1, -1
-    for i, token in enumerate(tokens):
-        if token.shape[0] != "X":
-            continue
-        if start >= 0 and i - last > MAX_GAP + 1:
-            yield start, _with_next(tokens, last)
-            start = i
-        start, last = (i if start < 0 else start), i
-    if start >= 0:
-        yield start, _with_next(tokens, last)
+    _check_structure(nlp)
+    ner: Any = nlp.get_pipe("ner")
+    to_vectors, lower, upper = (ner.model.get_ref(name) for name in ("tok2vec", "lower", "upper"))
+    embed, encode = (to_vectors.layers[0].get_ref(name) for name in ("embed", "encode"))
+    (mix,), convolutions = _dense_layers(embed), _dense_layers(encode)
+    encoder = Encoder(embed.layers[2].layers[0], mix, convolutions)
+    reduce, absent = to_vectors.layers[-1], lower.get_param("pad")[0]
+    moves, labels = moves_of([ner.moves.get_class_name(i) for i in range(ner.moves.n_moves)])
+    decisions = Decisions(
+        np.ascontiguousarray(reduce.get_param("W").T),
+        reduce.get_param("b"),
+        np.stack([_by_piece(role) for role in lower.get_param("W")]),
+        absent.transpose(0, 2, 1).reshape(len(absent), -1),
+        lower.get_param("b").T.reshape(-1),
+        upper.get_param("W"),
+        upper.get_param("b"),
+        moves,
+    )
+    network = Network(nlp, embed.layers[0].attrs["columns"], encoder, decisions, labels)
+    _check_result(network)
+    return network
 
 
-def _with_next(tokens: Sequence[Token], last: int) -> int:
-    following = tokens[last + 1].shape if last + 1 < len(tokens) else "x"
-    return last + 1 if following == "x" else last + 2
+def _by_piece(weights: Floats) -> Floats:
+    """Return weights [O, P, I] as [I, P * O], so that the values of a piece lie together."""
+    outputs, pieces, inputs = weights.shape
+    return np.ascontiguousarray(weights.transpose(1, 0, 2).reshape(pieces * outputs, inputs).T)
 
 
-def features(tokens: Sequence[Token], i: int) -> list[str]:
-    """Return the features of a token: it, its neighbors, their shapes, prefix and suffix."""
-    token = tokens[i]
-    before = tokens[i - 1] if i else _EDGE
-    before_2 = tokens[i - 2] if i > 1 else _EDGE
-    after = tokens[i + 1] if i + 1 < len(tokens) else _EDGE
-    after_2 = tokens[i + 2] if i + 2 < len(tokens) else _EDGE
-    lower, shape = token.lower, token.shape
-    starts = "^" if not i or before.text in _SENTENCE_ENDS else "_"
+def _dense_layers(model: Any) -> list[DenseLayer]:
+    """Return the layers with maxout in a thinc model, in order."""
+    linear = [layer for layer in model.walk() if layer.name == "maxout"]
+    norms = [layer for layer in model.walk() if layer.name == "layernorm"]
     return [
-        "w " + lower,
-        "s " + starts + shape,
-        "ws " + starts + shape + " " + lower,
-        "p " + lower[:3] + " " + shape,
-        "e " + lower[-3:] + " " + shape,
-        "b " + before.lower,
-        "a " + after.lower,
-        "b2 " + before_2.lower,
-        "a2 " + after_2.lower,
-        "bw " + before.lower + " " + lower,
-        "wa " + lower + " " + after.lower,
-        "bs " + before.shape + " " + shape + " " + after.shape,
-        "b2s " + before_2.shape + " " + before.shape + " " + shape,
-        "a2s " + shape + " " + after.shape + " " + after_2.shape,
-        "bws " + before.lower + " " + shape + " " + after.shape,
-        "aws " + after.lower + " " + shape + " " + before.shape,
+        DenseLayer(
+            _by_piece(one.get_param("W")),
+            one.get_param("b").T.reshape(-1),
+            norm.get_param("G"),
+            norm.get_param("b"),
+        )
+        for one, norm in zip(linear, norms, strict=True)
     ]
 
 
-_EDGE = Token("", 0, 0, "", "|")
+def _check_structure(nlp: "Language") -> None:
+    """Raise ValueError unless the configuration of the recognizer is the expected one."""
+    ner: Any = nlp.get_pipe("ner")
+    config = nlp.config["components"]["ner"]["model"]
+    for name, expected in _EXPECTED.items():
+        value: Any = config
+        for key in name.split("."):
+            value = value.get(key) if isinstance(value, dict) else None
+        if value != expected:
+            raise _refusal(nlp, f"{name} is {value!r}, not {expected!r}")
+    if ner.cfg["beam_width"] != 1 or ner.model.attrs["unseen_classes"]:
+        raise _refusal(nlp, "it searches with a beam, or not all labels are trained")
 
 
-def best_labels(emissions: Sequence[Weights], transitions: Sequence[Sequence[int]]) -> list[int]:
-    """Return the sequence of labels with the largest sum; before the first token is OUTSIDE.
-
-    `emissions` are [T][3]; `transitions[k][l]` is added where label l follows k. No name continues
-    (INSIDE) behind a token that is OUTSIDE. Of equal sequences the one of lower labels is taken.
-    """
-    scores: list[float] = [-float("inf"), -float("inf"), 0]
-    back: list[tuple[int, ...]] = []
-    for emission in emissions:
-        came, after = [], []
-        for label in (BEGIN, INSIDE, OUTSIDE):
-            allowed = (BEGIN, INSIDE) if label == INSIDE else (BEGIN, INSIDE, OUTSIDE)
-            best = max(allowed, key=lambda k: scores[k] + transitions[k][label])
-            came.append(best)
-            after.append(scores[best] + transitions[best][label] + emission[label])
-        back.append(tuple(came))
-        scores = after
-    label = max((BEGIN, INSIDE, OUTSIDE), key=scores.__getitem__)
-    labels = []
-    for before in reversed(back):
-        labels.append(label)
-        label = before[label]
-    return labels[::-1]
+def _check_result(network: Network) -> None:
+    """Raise ValueError unless spaCy finds the same entities in a sentence."""
+    expected = [(entity.text, entity.label_) for entity in network.nlp(_PROBE).ents]
+    if next(network.entities([_PROBE])) != expected:
+        raise _refusal(network.nlp, "it finds other entities than spaCy in a sentence")
 
 
-def emissions_of(tagger: Tagger, tokens: Sequence[Token], start: int, end: int) -> list[Weights]:
-    """Return the scores of the three labels for each token of a range, [T][3]."""
-    weights, found = tagger.features, []
-    for i in range(start, end):
-        b = n = o = 0
-        for name in features(tokens, i):
-            one, two, three = weights.get(name, _NO_WEIGHTS)
-            b, n, o = b + one, n + two, o + three
-        found.append((b, n, o))
-    return found
-
-
-def fast_entities(text: str, tagger: Tagger | None = None) -> list[str]:
-    """Return the names in a text, in order, as they stand there."""
-    tagger = tagger or load_tagger()
-    tokens = tokenize(text)
-    names = []
-    for start, end in zones(tokens):
-        labels = best_labels(emissions_of(tagger, tokens, start, end), tagger.transitions)
-        names += [
-            text[tokens[start + i].start : tokens[start + j - 1].end] for i, j in spans(labels)
-        ]
-    return names
-
-
-def spans(labels: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of the names in a sequence of labels."""
-    start = -1
-    for i, label in enumerate([*labels, OUTSIDE]):
-        if start >= 0 and label != INSIDE:
-            yield start, i
-            start = -1
-        if label == BEGIN:
-            start = i
+def _refusal(nlp: "Language", reason: str) -> ValueError:
+    model = f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
+    return ValueError(f"the fast recognizer cannot evaluate {model}: {reason}; choose spacy")

@@ -53,7 +53,13 @@ FLOORS = {
         {"learned"},
         {"evaluate"},
     ],
-    "graphs": [{"edges", "fast_entities"}, {"entities"}, {"adjacency", "discourse", "similarity"}],
+    "graphs": [
+        {"edges", "encoder"},
+        {"transitions"},
+        {"fast_entities"},
+        {"entities"},
+        {"adjacency", "discourse", "similarity"},
+    ],
     "pipeline": [
         {"errors", "machine", "reasons", "records", "setting", "workers"},
         {"store"},

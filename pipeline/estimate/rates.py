@@ -30,7 +30,7 @@ class Rates:
     shuffled_bytes: float = 15e6
     similar_chars: float = 550e3  # of linked paragraphs, for the similarity graph
     spacy_chars: float = 90e3  # of paragraphs in which entities are recognized
-    fast_chars: float = 500e3
+    fast_chars: float = 440e3
     trained_chars: float = 1e6  # for a vocabulary
     encoded_chars: float = 4.5e6
     reported_chars: float = 4e6

@@ -1,113 +1,148 @@
-from itertools import product
+import bz2
+import re
+import xml.etree.ElementTree as ElementTree
+from copy import deepcopy
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wikisum.graphs import entities
-from wikisum.graphs.entities import paragraph_entities
-from wikisum.graphs.fast_entities import (
-    BEGIN,
-    INSIDE,
-    OUTSIDE,
-    Tagger,
-    best_labels,
-    fast_entities,
-    features,
-    spans,
-    tokenize,
-    word_shape,
-    zones,
+from tests.conftest import GOLDEN
+from wikisum.graphs import entities, fast_entities
+from wikisum.graphs.entities import network, paragraph_entities, recognizer
+from wikisum.graphs.fast_entities import load_network
+
+NAMES = ["Angela Merkel", "the United Nations", "New York", "U.S.", "IBM's", "3M", "can't", "GOT"]
+MARKS = [
+    "\n\n",
+    "  ",
+    "\t",
+    "\u00a0",
+    "\u2028",
+    "\ufeff",
+    "\U0001f600",
+    "\u0301",
+    "(",
+    ",",
+    ".",
+    "12%",
+]
+HOSTILE = [
+    "",
+    " ",
+    "\n\n \t",
+    "Rome",
+    " Rome ",
+    "I",
+    "\U0001f1e9\U0001f1ea\U0001f600" * 50,
+    "\ud800 Rome \udfff",
+    "\x00 Rome \x01 Paris",
+    "A" * 20_000,
+    "A " * 5_000,
+    ". " * 5_000 + "Rome",
+    "The University of the South of the West of the North of " * 300,
+    "\u0130stanbul \u1e9e STRASSE \u0391\u03b8\u03ae\u03bd\u03b1 \u6771\u4eac \u0627\u0644\u0642",
+]
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    entities.forget()
+
+
+def by_spacy(texts):
+    """The entities that spaCy finds, with their labels."""
+    return [[(e.text, e.label_) for e in document.ents] for document in recognizer().pipe(texts)]
+
+
+def by_network(texts):
+    """The entities that the network finds, with their labels."""
+    return list(network().entities(texts))
+
+
+def lines_of_sample():
+    """The distinct lines of the articles of the sample, as markup."""
+    root = ElementTree.fromstring(bz2.decompress((GOLDEN / "sample.xml.bz2").read_bytes()))
+    texts = [element.text or "" for element in root.iter() if element.tag.endswith("}text")]
+    return list(dict.fromkeys(line for text in texts for line in text.splitlines()))
+
+
+def test_real_text_as_by_spacy():
+    lines = lines_of_sample()
+    expected = by_spacy(lines)
+    assert sum(map(len, expected)) > 100
+    assert by_network(lines) == expected
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:12]))
+def test_hostile_text_as_by_spacy(text):
+    well_formed = text.encode("utf-8", "replace").decode()
+    assert by_network([well_formed]) == by_spacy([well_formed])
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(
+        st.lists(st.sampled_from(NAMES + MARKS) | st.text(max_size=5), max_size=30), max_size=5
+    )
 )
-
-WEIGHT = st.integers(-5, 5)
-ROW = st.tuples(WEIGHT, WEIGHT, WEIGHT)
-NO_TRANSITIONS = [[0, 0, 0]] * 3
-
-
-def ranges(text):
-    tokens = tokenize(text)
-    return [[t.text for t in tokens[a:b]] for a, b in zones(tokens)]
+def test_any_text_as_by_spacy(parts):
+    texts = [" ".join(part).encode("utf-8", "replace").decode() for part in parts]
+    assert by_network(texts) == by_spacy(texts)
 
 
-def test_tokens_know_their_positions():
-    text = "The U.S. Navy's 2nd ship (1890)."
-    tokens = tokenize(text)
-    assert [t.text for t in tokens] == [
-        "The", "U.S.", "Navy", "'", "s", "2nd", "ship", "(", "1890", ")", "."
-    ]  # fmt: skip
-    assert all(text[t.start : t.end] == t.text for t in tokens)
+def test_texts_of_a_batch_do_not_change_each_other(monkeypatch):
+    texts = [*lines_of_sample()[:40], *HOSTILE[:6]]
+    together = by_network(texts)
+    assert together == [by_network([text])[0] for text in texts]
+    assert by_network(texts[::-1]) == together[::-1]
+    monkeypatch.setattr(fast_entities, "MAX_TOKENS", 30)
+    assert by_network(texts) == together
+
+
+def test_both_ways_give_the_same_names_of_paragraphs():
+    lines = lines_of_sample()
+    expected = paragraph_entities(lines, "spacy")
+    assert paragraph_entities(lines, "fast") == expected
+    assert any(expected)
+
+
+def changed(name, value):
+    """The model, with another value in the configuration of its recognizer."""
+
+    class Model:
+        config = deepcopy(recognizer().config)
+        meta = recognizer().meta
+        get_pipe = recognizer().get_pipe
+
+    *parents, last = name.split(".")
+    section = Model.config["components"]["ner"]["model"]
+    for parent in parents:
+        section = section[parent]
+    section[last] = value
+    return Model
 
 
 @pytest.mark.parametrize(
-    ("word", "shape"),
-    [("ship", "x"), ("NATO", "X"), ("A", "X1"), ("iPad", "Xx"), ("1890", "d"), ("(", "(")],
+    ("name", "value"),
+    [
+        ("@architectures", "spacy.TransitionBasedParser.v3"),
+        ("use_upper", False),
+        ("tok2vec", {"@architectures": "spacy.Tok2VecListener.v1"}),
+        ("tok2vec.embed.include_static_vectors", True),
+        ("tok2vec.encode.window_size", 2),
+    ],
 )
-def test_shapes(word, shape):
-    assert word_shape(word) == shape
+def test_another_structure_is_refused(name, value):
+    reason = re.escape(f"{name} is {value!r}, not") if "." not in name and name != "tok2vec" else ""
+    with pytest.raises(ValueError, match=f"cannot evaluate en_core_web_sm.* 3.*{reason}.*spacy$"):
+        load_network(changed(name, value))
 
 
-def test_zones_span_small_gaps_and_a_following_number():
-    assert ranges("he saw the University of the West and then went to see old Rome") == [
-        ["University", "of", "the", "West"],
-        ["Rome"],
-    ]
-    assert ranges("by Apollo 11 again") == [["Apollo", "11"]]
-    assert ranges("nothing here") == ranges("") == []
+def test_a_model_that_computes_something_else_is_refused(monkeypatch):
+    monkeypatch.setattr(fast_entities, "_by_piece", lambda weights: -by_piece(weights))
+    with pytest.raises(ValueError, match="other entities than spaCy"):
+        load_network(recognizer())
 
 
-def test_features_stop_at_the_edges():
-    assert len(features(tokenize("Rome"), 0)) == len(set(features(tokenize("Rome"), 0)))
-    assert "b " in features(tokenize("Rome"), 0)
-
-
-def test_the_best_sequence_by_hand():
-    # INSIDE has the largest weight of both tokens, but no name begins with it
-    assert best_labels([(1, 5, 0), (0, 3, 0)], NO_TRANSITIONS) == [BEGIN, INSIDE]
-    penalty = [[0, -9, 0], [0, 0, 0], [0, 0, 0]]
-    assert best_labels([(1, 5, 0), (0, 3, 2)], penalty) == [BEGIN, OUTSIDE]
-    assert best_labels([], NO_TRANSITIONS) == []
-
-
-def value(labels, emissions, transitions):
-    total, before = 0, OUTSIDE
-    for label, emission in zip(labels, emissions, strict=True):
-        if label == INSIDE and before == OUTSIDE:
-            return -float("inf")
-        total += transitions[before][label] + emission[label]
-        before = label
-    return total
-
-
-@given(st.lists(ROW, min_size=1, max_size=5), st.tuples(ROW, ROW, ROW))
-def test_no_sequence_is_better(emissions, transitions):
-    found = best_labels(emissions, transitions)
-    every = product((BEGIN, INSIDE, OUTSIDE), repeat=len(emissions))
-    best = max(value(labels, emissions, transitions) for labels in every)
-    assert value(found, emissions, transitions) == best
-
-
-def test_spans():
-    assert list(spans([BEGIN, INSIDE, BEGIN, OUTSIDE, BEGIN])) == [(0, 2), (2, 3), (4, 5)]
-
-
-def test_names_are_cut_out_of_the_text():
-    tagger = Tagger({"w new": (9, 0, 0), "w york": (0, 9, 0)}, [[-1, -1, 0]] * 3)
-    assert fast_entities("They left New  York on Monday.", tagger) == ["New  York"]
-
-
-def test_the_trained_weights_find_names():
-    text = "In 1990 Angela Merkel flew from Berlin to the United Nations in New York on Monday."
-    assert fast_entities(text) == ["Angela Merkel", "Berlin", "United Nations", "New York"]
-    assert fast_entities("nothing of the kind") == []
-
-
-def test_taggers_are_remembered_apart(monkeypatch):
-    entities.forget()
-    text = "The envoy met Merkel in Berlin."
-    paragraph_entities([text], "fast")
-    monkeypatch.setattr(entities, "fast_entities", None)
-    assert "Berlin" in paragraph_entities([text], "fast")[0]
-    monkeypatch.setattr(entities, "recognizer", None)
-    with pytest.raises(TypeError):
-        paragraph_entities([text], "spacy")
+by_piece = fast_entities._by_piece

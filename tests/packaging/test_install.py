@@ -31,7 +31,6 @@ for module in pkgutil.walk_packages(wikisum.__path__, "wikisum."):
 """
 PACKAGE_DATA = (
     "crawl/extract/main_text.json",
-    "graphs/fast_entities.json",
     "models/judging/web/page.css",
     "models/judging/web/page.js",
     "pipeline/report/report.html",
