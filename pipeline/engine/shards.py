@@ -3,7 +3,8 @@
 Both are visible only when they are complete.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,7 +16,9 @@ from wikisum.pipeline.engine.files import AtomicFile, join, local_copy, open_inp
 from wikisum.pipeline.records import to_table
 
 ROW_GROUP_ROWS = 256
+READERS = 16  # small files that are read at the same time: each is a request on an object store
 R = TypeVar("R", bound=tuple)
+T = TypeVar("T")
 
 
 class ShardFile(NamedTuple):
@@ -97,6 +100,12 @@ def tables_of(out: str, paths: Iterable[str], columns: list[str]) -> Iterator[pa
     """The row groups of Parquet files, whose paths are relative to the folder `out`."""
     for path in paths:
         yield from read_tables(join(out, path), columns)
+
+
+def read_each(read: Callable[[str], T], paths: Iterable[str]) -> Iterator[T]:
+    """What `read` returns for each path, in their order; 16 are read at the same time."""
+    with ThreadPoolExecutor(READERS) as pool:
+        yield from pool.map(read, paths)
 
 
 def read_rows(path: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:

@@ -14,21 +14,19 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, TypeVar
 
 from wikisum import __version__
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.shards import ShardFile
+from wikisum.pipeline.engine.shards import ShardFile, read_each
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.store import lock
 from wikisum.pipeline.store.objects import is_object
 from wikisum.pipeline.store.uploads import abort_uploads
 
 WORK = ".work"
-READERS = 16  # records that are read at the same time
 HOLD_SECONDS = 10.0  # of finished work that a kill may cost each worker on an object store
 MANIFEST = "manifest.json"
 
@@ -187,8 +185,7 @@ class Parts:
     def load(self, count: int) -> dict[int, PartResult]:
         """The recorded results of the first `count` parts, those whose files all exist."""
         paths = [path for path in files.list_folder(self.folder) if indexes_in(path)]
-        with ThreadPoolExecutor(READERS) as pool:  # each is a request on an object store
-            read = [item for found in pool.map(read_parts, paths) for item in found.items()]
+        read = [item for found in read_each(read_parts, paths) for item in found.items()]
         recorded = {index: part for index, part in sorted(read, key=itemgetter(0)) if index < count}
         missing = missing_files(self.out, (f for part in recorded.values() for f in part.files))
         return {i: part for i, part in recorded.items() if missing.isdisjoint(part.files)}

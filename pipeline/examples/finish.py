@@ -57,22 +57,25 @@ def _with_column(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
 class FinishShard:
     """One shard of graphs, and the examples that they belong to -> a shard of `examples/`.
 
-    Without a vocabulary the ids stay null.
+    Without a vocabulary the ids stay null. Where no graphs were made, the shard of examples itself
+    is named.
     """
 
     writer: StageWriter
     examples_folder: str
     vocab_sha256: str | None
+    has_graphs: bool = True
 
     def __call__(self, index: int, path: str) -> PartResult:
         out, file = self.writer.out, os.path.basename(path)
         model = files.join(out, MODEL)
         processor = load_processor(model, self.vocab_sha256) if self.vocab_sha256 else None
-        joined = read_tables(files.join(out, self.examples_folder, file))
-        graphs = read_tables(files.join(out, path))
+        tables = read_tables(files.join(out, self.examples_folder, file))
+        if self.has_graphs:
+            graphs = read_tables(files.join(out, path))
+            tables = (add_graphs(*pair) for pair in zip(tables, graphs, strict=True))
         with self.writer.part_like(index, path) as part:
-            for examples, graphs_of_them in zip(joined, graphs, strict=True):
-                examples = add_graphs(examples, graphs_of_them)
+            for examples in tables:
                 if processor is not None:
                     examples = add_ids(examples, processor)
                     ids = examples["paragraph_ids"].combine_chunks()

@@ -232,16 +232,20 @@ def order_paragraphs(job: Job, settings: Settings, examples: StageResult) -> lis
 
 
 def link_paragraphs(job: Job, settings: Settings, examples: StageResult) -> StageResult:
-    """Joined or ordered examples -> the graphs of their paragraphs."""
+    """Joined or ordered examples -> the graphs of their paragraphs, if any are asked for."""
     made_by = ORDER if examples.stage == ORDER.name else JOIN
-    tasks = examples.paths(made_by.outputs[0].prefix)
+    shards = examples.paths(made_by.outputs[0].prefix)
+    tasks = [] if settings[GraphSettings].graphs == "none" else shards
     run = StageRun(
         stage=LINK,
         settings=settings,
         before=[examples],
         part_count=len(tasks),
         total_work=examples.counts["examples_out"],
-        extra={"examples_folder": made_by.outputs[0].prefix},
+        extra={
+            "examples_folder": made_by.outputs[0].prefix,
+            **({} if tasks else {"shards": shards}),
+        },
         preload=recognizer if settings[GraphSettings].needs_spacy else None,
     )
     return run_parts(job, run, tasks, LinkShard(job.writer(run), settings[GraphSettings]))
@@ -281,15 +285,16 @@ def encode_subwords(
     job: Job, settings: Settings, linked: StageResult, vocab: StageResult | None
 ) -> StageResult:
     """Examples, their graphs and a vocabulary -> `examples/`; without one the ids are null."""
-    tasks = linked.paths(LINK.outputs[0].prefix)
+    graphs = linked.paths(LINK.outputs[0].prefix)
+    tasks = graphs or linked.extra["shards"]
     hashes = {f.path: f.sha256 for f in vocab.files} if vocab else {}
     run = StageRun(
         stage=TOKENIZE,
         before=[linked, vocab] if vocab else [linked],
         part_count=len(tasks),
-        total_work=linked.counts["examples_out"],
+        total_work=linked.counts.get("examples_out", 0),
         extra={"settings": {"vocab_sha256": hashes.get(MODEL)}},
     )
     folder = linked.extra.get("examples_folder", JOIN.outputs[0].prefix)
-    do = FinishShard(job.writer(run), folder, hashes.get(MODEL))
+    do = FinishShard(job.writer(run), folder, hashes.get(MODEL), has_graphs=bool(graphs))
     return run_parts(job, run, tasks, do)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.progress import Ticker
-from wikisum.pipeline.engine.shards import read_tables
+from wikisum.pipeline.engine.shards import read_each, read_tables
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.wanted.url_filter import Keys, read_keys, write_filter
 
@@ -21,9 +21,12 @@ FILTER = ".work/filter/missing.filter"
 
 def document_keys(paths: Iterable[str]) -> Keys:
     """The keys of the URLs of shards of `documents/`, each once, in rising order."""
-    tables = (table for path in paths for table in read_tables(path, ["url"]))
-    found = (url_key(url) for table in tables for url in table["url"].to_pylist())
-    return np.unique(np.fromiter(found, np.uint64))
+    return np.unique(np.concatenate([np.empty(0, np.uint64), *read_each(_keys_in, paths)]))
+
+
+def _keys_in(path: str) -> Keys:
+    urls = (url for table in read_tables(path, ["url"]) for url in table["url"].to_pylist())
+    return np.fromiter(map(url_key, urls), np.uint64)
 
 
 def missing_urls(wanted_paths: Iterable[str], document_paths: Iterable[str]) -> Iterator[str]:

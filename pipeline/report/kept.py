@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from wikisum.pipeline.engine.part_writer import StageWriter
-from wikisum.pipeline.engine.shards import read_rows, tables_of
+from wikisum.pipeline.engine.shards import read_each, read_rows, tables_of
 from wikisum.pipeline.engine.workspace import PartResult, Workspace
 from wikisum.pipeline.report.leakage import write_keys
 
@@ -88,7 +88,8 @@ _PLACE = ("url", "source", "warc_file", "offset")
 
 def read_kept(workspace: Workspace, paths: list[str]) -> list[dict[str, Any]]:
     """Return the examples that the report shows, of those drawn from all shards."""
-    rows = (row for path in paths for row in read_rows(workspace.path(path)))
+    found = read_each(lambda path: list(read_rows(path)), map(workspace.path, paths))
+    rows = (row for rows in found for row in rows)
     drawn = heapq.nsmallest(KEPT_EXAMPLES, rows, key=lambda row: str(row["lot"]))
     return [json.loads(row["text"]) for row in drawn]
 

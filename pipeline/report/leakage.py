@@ -3,8 +3,7 @@
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, NamedTuple
 from zlib import crc32
 
@@ -19,8 +18,8 @@ from wikisum.crawl.tokens import terms
 from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import PartWriter
-from wikisum.pipeline.engine.shards import row_count
-from wikisum.pipeline.engine.workspace import READERS, Workspace
+from wikisum.pipeline.engine.shards import ShardFile, read_each
+from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import SPLITS
 
 MAX_KEYS = 20_000_000
@@ -59,21 +58,20 @@ def write_keys(part: PartWriter, examples: pa.Table) -> None:
         part.ticker.add(items=1, work=1)
 
 
-def leakage(workspace: Workspace, paths: list[str]) -> dict[str, Any]:
+def leakage(workspace: Workspace, shards: Sequence[ShardFile]) -> dict[str, Any]:
     """Distinct pages and paragraphs of validation and test, and how many of them train has too.
 
-    Of more than 20 million keys a part is taken by value, the same part of every split.
+    `shards` have the keys. Of more than 20 million a part is taken by value, the same part of every
+    split.
     """
-    with ThreadPoolExecutor(READERS) as pool:  # each is a request on an object store
-        rows = sum(pool.map(lambda path: row_count(workspace.path(path)), paths))
-    one_in = max(1, -(-rows // MAX_KEYS))
+    one_in = max(1, -(-sum(shard.rows for shard in shards) // MAX_KEYS))
     found: dict[tuple[str, str], list[npt.NDArray[np.uint64]]] = defaultdict(list)
-    with ThreadPoolExecutor(READERS) as pool:
-        read = pool.map(lambda path: list(_keys(workspace.path(path), one_in)), paths)
-        for path, keys_of in zip(paths, read, strict=True):
-            split = os.path.basename(path).split("-")[0]
-            for kind, keys in keys_of:
-                found[split, kind].append(keys)
+    paths = [workspace.path(shard.path) for shard in shards]
+    read = read_each(lambda path: list(_keys(path, one_in)), paths)
+    for path, keys_of in zip(paths, read, strict=True):
+        split = os.path.basename(path).split("-")[0]
+        for kind, keys in keys_of:
+            found[split, kind].append(keys)
     result: dict[str, Any] = {"one_key_in": one_in}
     for kind in _KINDS:
         distinct = {

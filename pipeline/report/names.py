@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
-from wikisum.pipeline.engine.shards import read_rows, tables_of
+from wikisum.pipeline.engine.shards import read_each, read_rows, tables_of
 from wikisum.pipeline.engine.workspace import PartResult, Workspace
 
 COLUMNS = ("categories", "unknown_templates")
@@ -58,7 +58,7 @@ def read_names(workspace: Workspace, paths: list[str]) -> dict[str, dict[str, in
     A name that is not among the first thousand of a part is not counted there.
     """
     counts: dict[str, Counter[str]] = {column: Counter() for column in (*COLUMNS, LINES)}
-    for path in paths:
-        for row in read_rows(workspace.path(path)):
+    for rows in read_each(lambda path: list(read_rows(path)), map(workspace.path, paths)):
+        for row in rows:
             counts[row["column"]][row["name"]] += row["articles"]
     return {column: dict(most_frequent(c, SHOWN_NAMES)) for column, c in counts.items()}

@@ -133,7 +133,9 @@ def _report(
         },
         "histograms": {name: histogram(values[name]) for name in _DRAWN},
         "graphs": graph_statistics(counts["graphs"]),
-        "leakage": leakage(job.workspace, read.paths(_KEYS.prefix)),
+        "leakage": leakage(
+            job.workspace, [f for f in read.files if f.path.startswith(_KEYS.prefix)]
+        ),
         "dropped": read_samples(
             job.workspace,
             read.paths(_SAMPLES.prefix),

@@ -11,7 +11,7 @@ import pyarrow.dataset as ds
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.part_writer import StageWriter
-from wikisum.pipeline.engine.shards import read_records, read_tables
+from wikisum.pipeline.engine.shards import read_each, read_records, read_tables
 from wikisum.pipeline.engine.workspace import PartResult, Workspace
 from wikisum.pipeline.records import Dropped
 from wikisum.pipeline.report.names import LINES, write_names
@@ -70,16 +70,21 @@ def read_samples(
     workspace: Workspace, paths: list[str], article_paths: list[str]
 ) -> list[dict[str, Any]]:
     """The samples of all files as plain rows; `title` is that of the article, where it has one."""
-    rows = samples(row for path in paths for row in read_records(Dropped, workspace.path(path)))
+    found = read_each(lambda path: list(read_records(Dropped, path)), map(workspace.path, paths))
+    rows = samples(row for rows in found for row in rows)
     titles = _titles(workspace, article_paths, {row.article for row in rows if row.article})
     return [{**row._asdict(), "title": titles.get(row.article or "")} for row in rows]
 
 
 def _titles(workspace: Workspace, paths: list[str], ids: set[str]) -> dict[str, str]:
-    titles: dict[str, str] = {}
     sought = pa.array(sorted(ids), pa.string())  # an empty list would be of no type
-    for path in paths:
-        for table in read_tables(workspace.path(path), ["id", "title"]):
-            found = table.filter(ds.field("id").isin(sought))
-            titles.update(zip(*found.to_pydict().values(), strict=True))
+
+    def titles_in(path: str) -> dict[str, str]:
+        tables = read_tables(path, ["id", "title"])
+        found = (table.filter(ds.field("id").isin(sought)).to_pydict() for table in tables)
+        return {k: v for columns in found for k, v in zip(*columns.values(), strict=True)}
+
+    titles: dict[str, str] = {}
+    for some in read_each(titles_in, map(workspace.path, paths)):
+        titles.update(some)
     return titles

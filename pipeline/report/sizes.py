@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from wikisum.pipeline.engine.shards import read_tables
+from wikisum.pipeline.engine.shards import read_each, read_tables
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import SOURCES, Sizes
 
@@ -21,8 +21,8 @@ _ROUNDING = 1e-9
 def read_sizes(workspace: Workspace, paths: list[str]) -> dict[str, Values]:
     """Each column of the sizes (`records.Sizes`) over all examples, and the sum of documents."""
     columns: dict[str, list[Values]] = {name: [] for name in Sizes._fields[1:]}
-    for path in paths:
-        for table in read_tables(workspace.path(path)):
+    for tables in read_each(lambda path: list(read_tables(path)), map(workspace.path, paths)):
+        for table in tables:
             for name, arrays in columns.items():
                 arrays.append(table.column(name).to_numpy().astype(np.float64))
     values = {name: np.concatenate([np.empty(0), *arrays]) for name, arrays in columns.items()}

@@ -110,6 +110,17 @@ def test_without_a_vocabulary_there_are_no_ids(flow):
     assert encoded.extra["settings"] == {"vocab_sha256": None}
 
 
+def test_without_graphs_no_file_of_graphs_is_written(flow):
+    settings = SETTINGS.changed(GraphSettings(graphs="none"))
+    linked = link_paragraphs(flow.job, settings, flow.results["examples"])
+    assert not linked.files
+    encoded = encode_subwords(flow.job, settings, linked, flow.results["vocab"])
+    with_graphs = examples_of(flow, flow.results["examples"], ".work/joined/")
+    assert [row["id"] for row in examples_of(flow, encoded)] == [row["id"] for row in with_graphs]
+    assert all(row["similarity_graph"] is None for row in examples_of(flow, encoded))
+    assert all(row["lead_ids"] for row in examples_of(flow, encoded))
+
+
 def test_settings_of_the_graphs_make_new_graphs(flow):
     settings = SETTINGS.changed(GraphSettings(similarity_threshold=0.99))
     assert not link_paragraphs(flow.job, settings, flow.results["examples"]).skipped

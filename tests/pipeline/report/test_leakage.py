@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import stage_writer
-from wikisum.pipeline.engine.shards import open_shard
+from wikisum.pipeline.engine.shards import ShardFile, open_shard
 from wikisum.pipeline.engine.stage import Output, Stage
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import EXAMPLE, Example, Paragraph, SourceDocument, schema_of
@@ -20,21 +20,21 @@ TEXT = "the old bridge over the river was opened in the summer of the year"
 SPLITS = {"train": range(1000), "validation": range(900, 1200), "test": range(500, 600)}
 
 
-def write_keys(out, split: str, keys, kind: str = "url") -> str:
+def write_keys(out, split: str, keys, kind: str = "url") -> ShardFile:
     path = f".work/keys/{split}-00000-of-00001.parquet"
     with open_shard(str(out), path, schema_of(Key), {}) as shard:
         for key in keys:
             shard.write(Key(kind, key))
-    return path
+    return shard.file
 
 
 @pytest.fixture
-def paths(tmp_path) -> list[str]:
+def shards(tmp_path) -> list[ShardFile]:
     return [write_keys(tmp_path, split, keys) for split, keys in SPLITS.items()]
 
 
-def test_every_key_counts_up_to_the_limit(tmp_path, paths):
-    found = leakage(Workspace(str(tmp_path)), paths)
+def test_every_key_counts_up_to_the_limit(tmp_path, shards):
+    found = leakage(Workspace(str(tmp_path)), shards)
     assert found["one_key_in"] == 1
     assert (found["validation_urls"], found["validation_urls_in_train"]) == (300, 100)
     assert (found["test_urls"], found["test_urls_in_train"]) == (100, 100)
@@ -43,10 +43,10 @@ def test_every_key_counts_up_to_the_limit(tmp_path, paths):
 
 @pytest.mark.parametrize(("limit", "one_in"), [(1400, 1), (1399, 2), (200, 7), (1, 1400)])
 def test_of_more_keys_the_same_part_of_every_split_is_taken(
-    tmp_path, paths, monkeypatch, limit, one_in
+    tmp_path, shards, monkeypatch, limit, one_in
 ):
     monkeypatch.setattr(module, "MAX_KEYS", limit)
-    found = leakage(Workspace(str(tmp_path)), paths)
+    found = leakage(Workspace(str(tmp_path)), shards)
     taken = {split: {k for k in keys if k % one_in == 0} for split, keys in SPLITS.items()}
     assert found["one_key_in"] == one_in
     for split in ("validation", "test"):
@@ -56,10 +56,10 @@ def test_of_more_keys_the_same_part_of_every_split_is_taken(
 
 def test_a_key_that_comes_often_counts_once(tmp_path):
     names = ("train", "validation", "test")
-    paths = [
+    shards = [
         write_keys(tmp_path, s, [5, 5, 7 + i, 7 + i], "paragraph") for i, s in enumerate(names)
     ]
-    found = leakage(Workspace(str(tmp_path)), paths)
+    found = leakage(Workspace(str(tmp_path)), shards)
     assert (found["test_paragraphs"], found["test_paragraphs_in_train"]) == (2, 1)
 
 
@@ -73,7 +73,7 @@ def test_the_pages_and_paragraphs_of_examples_become_keys(tmp_path):
     read = ReadExamples(stage_writer(tmp_path, replace(STAGE, outputs=outputs)))
     file, _ = read(0, ["examples/test-00000-of-00001.parquet"]).files
     assert (file.path, file.rows) == (".work/keys/test-00000-of-00001.parquet", 3)
-    found = leakage(Workspace(str(tmp_path)), [file.path])
+    found = leakage(Workspace(str(tmp_path)), [file])
     assert (found["test_paragraphs"], found["test_urls"]) == (1, 1)
 
 
