@@ -146,9 +146,15 @@ def _one_line() -> Iterator[None]:
 
 
 def cause(error: BaseException) -> str:
-    """The cause of a failed pipeline in one line, without Beam's wrapping."""
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    last = lines[-1].strip() if lines else type(error).__name__
+    """The cause of a failed pipeline in one line, without Beam's wrapping.
+
+    It is the last line; if that is only the address of a page, the paragraph that it ends.
+    """
+    lines = [line.strip() for line in str(error).strip().splitlines()]
+    last = lines[-1] if lines else type(error).__name__
+    if re.fullmatch(r"https?://\S+", last):
+        blank = next((i for i in reversed(range(len(lines))) if not lines[i]), -1)
+        last = " ".join(lines[blank + 1 :])
     last = re.sub(r" \[while running '.*", "", last)
     return re.sub(r"^(RuntimeError: )+", "", last)
 

@@ -19,6 +19,11 @@ from wikisum.pipeline.errors import JobFailed
         ("Traceback\n  File x\nOSError: disk full\n\n", "OSError: disk full"),
         ("OSError: disk full [while running 'Map-ptransform-3']", "OSError: disk full"),
         ("RuntimeError: RuntimeError: bad [while running 'A/B']", "bad"),
+        (
+            "First.\n\nVersions may\ndiffer, see\nhttps://a.example/b\n",
+            "Versions may differ, see https://a.example/b",
+        ),
+        ("https://a.example/b", "https://a.example/b"),
         ("", "ValueError"),
         (" \n ", "ValueError"),
     ],
