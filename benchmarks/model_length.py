@@ -1,11 +1,14 @@
 """Time and peak memory of a training step as the input grows, for each model at small width.
 
     python -m benchmarks.model_length [--out benchmarks/model_length.png]
+    python -m benchmarks.model_length --model T-DMCA --width 512
 
-One example per batch with a target of 100 subwords, width 64, 5 layers, forward and backward pass
-in fp32 on one thread. Seconds are this process's CPU, the lesser of two steps (from 4,000: of one).
-Each model has a process for itself, which goes through the lengths in rising order; memory is the
-highest that the process ever had, less what it had before its first step.
+One example per batch with a target of 100 subwords, width 64 (or `--width`), 5 layers, forward and
+backward pass in fp32 on one thread. Seconds are this process's CPU, the lesser of two steps (from
+4,000: of one). Each model has a process for itself, which goes through the lengths in rising order;
+memory is the highest that the process ever had, less what it had before its first step. With
+`--model` one model is measured; its seconds and MiB are printed, and the shares of the terms of a
+fit a + b N + c N^2 to the seconds.
 """
 
 import argparse
@@ -20,7 +23,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.optimize import nnls
 
+from wikisum.models.bench import at_width
 from wikisum.models.data.batches import collate
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
 from wikisum.models.network.flat_transformer import FlatSettings
@@ -45,11 +50,12 @@ MODELS: dict[str, Any] = {
 PARAGRAPH, TARGET = 100, 100
 
 
-def measured(name: str) -> list[tuple[float, float]]:
+def measured(name: str, width: int) -> list[tuple[float, float]]:
     """Seconds and MiB of a step at each length."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    model, rng = build(MODELS[name]).train(), np.random.default_rng(0)
+    model = build(at_width(MODELS[name], width)).train()
+    rng = np.random.default_rng(0)
     start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     found = []
     for length in LENGTHS:
@@ -74,6 +80,21 @@ def growth(values: list[float]) -> float:
     return float(np.log2(values[4] / values[3]))
 
 
+def fit(seconds: list[float]) -> dict[int, list[float]]:
+    """The shares of the constant, linear and quadratic term of a fit, at each length.
+
+    The squared relative errors are least, and no term is negative.
+    """
+    terms = np.array([[1, n, n * n] for n in LENGTHS], dtype=float)
+    relative = terms / np.array(seconds)[:, None]
+    scale = relative.max(0)
+    factors, _ = nnls(relative / scale, np.ones(len(LENGTHS)))
+    parts = terms * (factors / scale)
+    return {
+        n: (part / part.sum()).round(3).tolist() for n, part in zip(LENGTHS, parts, strict=True)
+    }
+
+
 def plot(table: dict[str, list[tuple[float, float]]], path: str) -> None:
     import matplotlib.pyplot as plt
 
@@ -91,16 +112,19 @@ def plot(table: dict[str, list[tuple[float, float]]], path: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", choices=MODELS, help="measure one model, print JSON")
+    parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--out", default="benchmarks/model_length.png")
     args = parser.parse_args()
     if args.model:
-        print(json.dumps(measured(args.model)))
+        rows = measured(args.model, args.width)
+        print(json.dumps({"steps": rows, "fit": fit([second for second, _ in rows])}))
         return
     table = {}
     for name in MODELS:
         words = [sys.executable, "-m", "benchmarks.model_length", "--model", name]
+        words += ["--width", str(args.width)]
         out = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-        table[name] = [tuple(row) for row in json.loads(out)]
+        table[name] = [tuple(row) for row in json.loads(out)["steps"]]
         print(name, table[name], file=sys.stderr, flush=True)
     for column, unit in enumerate(("seconds", "MiB")):
         print(f"| {unit} | {' | '.join(f'{length:,}' for length in LENGTHS)} | exponent |")

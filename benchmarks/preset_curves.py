@@ -62,6 +62,7 @@ def settings_of(name: str, args: argparse.Namespace) -> RunSettings:
         "warmup_steps": args.steps // 3, "steps": args.steps, "batch_tokens": args.batch_tokens,
         "update_batches": 1, "loader_workers": 0, "log_every": max(1, args.steps // 30),
         "validate_every": args.steps + 1, "seed": args.seed, "source_tokens": 600,
+        "precision": args.precision,
     }  # fmt: skip
     if "experts" in own:
         values["experts"] = min(model.experts, EXPERTS)
@@ -99,7 +100,8 @@ def record(name: str, args: argparse.Namespace) -> dict[str, Any]:
         rows = [row for row in read_log(trainer.run) if "loss" in row]
     guess, own = guessing_loss(reader), settings.train
     return {
-        "preset": name, "width": args.width, "seed": args.seed, "step": trainer.step,
+        "preset": name, "width": args.width, "seed": args.seed, "precision": args.precision,
+        "step": trainer.step,
         "steps": own.steps, "warmup_steps": own.warmup_steps,
         "peak_learning_rate": own.peak_learning_rate, "batch_tokens": own.batch_tokens,
         "cpu_seconds": round(time.process_time() - start, 1), "guessing_loss": round(guess, 3),
@@ -140,14 +142,17 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300, help="CPU seconds of a run at most")
     parser.add_argument("--batch-tokens", type=int, default=800)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--precision", choices=("fp32", "bf16"), default="fp32")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/preset_curves.jsonl"))
     args = parser.parse_args()
     torch.set_num_threads(1)
     lines = args.out.read_text().splitlines() if args.out.exists() else []
     runs = [json.loads(line) for line in lines]
-    done = {(run["preset"], run["width"], run["seed"]) for run in runs}
+    done = {
+        (run["preset"], run["width"], run["seed"], run.get("precision", "fp32")) for run in runs
+    }
     for name in args.presets.split(","):
-        if (name, args.width, args.seed) in done:
+        if (name, args.width, args.seed, args.precision) in done:
             continue
         runs.append(record(name, args))
         with args.out.open("a") as file:

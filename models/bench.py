@@ -7,6 +7,7 @@ are medians.
 import contextlib
 import copy
 import gc
+import math
 import platform
 import statistics
 import time
@@ -29,6 +30,7 @@ from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.models.sources import SourceForm
 from wikisum.models.table import build, preset, presets, spec_of
+from wikisum.models.training.allocation import return_freed_memory
 from wikisum.ranker.runs.tables import text_columns
 from wikisum.ranker.setting import Checked, setting
 from wikisum.ranker.training.failures import is_out_of_memory
@@ -73,6 +75,12 @@ class BenchSettings(Checked):
     target_tokens: int = setting(140, "subwords per lead and per summary", at_least=1)
     beam: int = setting(5, "hypotheses", at_least=1)
     max_examples: int = setting(64, "examples in the largest batch to try", at_least=1)
+    memory: float | None = setting(
+        None,
+        "memory that a training step may take, in GiB, of the process or of the GPU",
+        above=0,
+        default_text="until it runs out",
+    )
     repeats: int = setting(3, "repetitions of each timing", at_least=1)
 
     @property
@@ -84,8 +92,8 @@ class BenchSettings(Checked):
 class Cost(NamedTuple):
     """A row of the table; `examples` is the largest batch tried that fitted in memory.
 
-    Operations are those of one example as torch counts them: divided by the peak of the machine,
-    they are its utilization.
+    `peak_bytes` is the memory of training on that batch. Operations are those of one example as
+    torch counts them: divided by the peak of the machine, they are its utilization.
     """
 
     preset: str
@@ -126,7 +134,7 @@ def costs(settings: BenchSettings, device: torch.device) -> Iterator[Cost]:
         form = spec_of(shape).source
         torch.manual_seed(0)
         model = build(shape).to(device)
-        examples, seconds = _largest_batch(model, settings, form, device)
+        examples, seconds, peak = _largest_batch(model, settings, form, device)
         tokens = settings.source_tokens + settings.target_tokens + 1
         yield Cost(
             name,
@@ -135,7 +143,7 @@ def costs(settings: BenchSettings, device: torch.device) -> Iterator[Cost]:
             examples * tokens / seconds,
             examples * training_flops(model, drawn_batch(settings, form, 1).to(device)) / seconds,
             _decoding_seconds(model, settings, form, device, examples),
-            peak_memory_bytes(device),
+            peak,
         )
 
 
@@ -170,17 +178,22 @@ def _forget_peak_memory(device: torch.device) -> None:
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
     else:  # Linux; elsewhere a row's peak is that of all rows so far
+        return_freed_memory()
         with contextlib.suppress(OSError):
             Path("/proc/self/clear_refs").write_text("5")
 
 
 def _largest_batch(
     model: SummaryModel, settings: BenchSettings, form: SourceForm, device: torch.device
-) -> tuple[int, float]:
-    """Return the largest power of two of examples that fits in memory, and seconds per step."""
+) -> tuple[int, float, int]:
+    """Return the largest power of two of examples that fits in memory.
+
+    With it come the seconds of a step and the peak of memory, both for that batch.
+    """
+    limit = math.inf if settings.memory is None else settings.memory * 2**30
     model.train()
     optimizer = torch.optim.Adam(model.parameters(), fused=True)
-    examples, fitted, taken = 1, 0, 0.0
+    examples, fitted, taken, peak = 1, 0, 0.0, 0
     while examples <= settings.max_examples:
         batch = drawn_batch(settings, form, examples).to(device)
         try:
@@ -194,11 +207,13 @@ def _largest_batch(
                 raise
             optimizer.zero_grad()
             break
-        fitted, taken = examples, seconds
+        if (now := peak_memory_bytes(device)) > limit:
+            break
+        fitted, taken, peak = examples, seconds, now
         examples *= 2
     if not fitted:
         raise ValueError("not even one example fits in memory: lower --source-tokens")
-    return fitted, taken
+    return fitted, taken, peak
 
 
 def _decoding_seconds(

@@ -1,4 +1,4 @@
-"""Memory that a training process keeps between steps."""
+"""Freed memory: kept between the steps of training, or returned to the system."""
 
 import ctypes
 import platform
@@ -19,3 +19,12 @@ def keep_freed_memory() -> bool:
         return False
     mallopt = ctypes.CDLL(None).mallopt
     return bool(mallopt(M_MMAP_MAX, 0)) and bool(mallopt(M_TRIM_THRESHOLD, NEVER))
+
+
+def return_freed_memory() -> None:
+    """Return freed memory to the system, so that it no longer counts as that of this process.
+
+    It needs glibc; nothing happens elsewhere.
+    """
+    if platform.libc_ver()[0] == "glibc":
+        ctypes.CDLL(None).malloc_trim(0)

@@ -318,8 +318,8 @@ def _add_model_flags(group: Any) -> None:
 def bench(args: argparse.Namespace) -> int:
     """Measure the speed and memory of models, on random examples of equal lengths.
 
-    The batch size is doubled until memory runs out or --max-examples is reached. Prints a table,
-    then the same as one line of JSON.
+    The batch size is doubled until memory runs out, or --memory or --max-examples is reached.
+    Prints a table, then the same as one line of JSON.
     """
     device = device_of(args.device)
     settings = settings_of(args, BenchSettings())

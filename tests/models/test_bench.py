@@ -60,12 +60,12 @@ def test_without_names_each_model_has_a_row():
 @pytest.mark.slow
 def test_rates_are_those_of_the_largest_batch(monkeypatch):
     """Three examples of 131 tokens in two seconds."""
-    monkeypatch.setattr(bench, "_largest_batch", lambda *_: (3, 2.0))
+    monkeypatch.setattr(bench, "_largest_batch", lambda *_: (3, 2.0, 4096))
     monkeypatch.setattr(bench, "_decoding_seconds", lambda *_: 0.5)
     monkeypatch.setattr(bench, "training_flops", lambda *_: 1e9)
     settings = dataclasses.replace(SMALL, presets=("tiny",))
     (row,) = costs(settings, torch.device("cpu"))
-    assert row[2:6] == (3, 3 * (120 + 10 + 1) / 2, 3 * 1e9 / 2, 0.5)
+    assert row[2:] == (3, 3 * (120 + 10 + 1) / 2, 3 * 1e9 / 2, 0.5, 4096)
 
 
 def test_the_first_run_is_not_timed(monkeypatch):
@@ -117,6 +117,17 @@ def test_the_largest_batch_is_the_last_that_fits(error, monkeypatch):
     fits = 0
     with pytest.raises(ValueError, match="lower --source-tokens"):
         list(costs(settings, torch.device("cpu")))
+
+
+@pytest.mark.slow
+def test_memory_limits_the_largest_batch(monkeypatch):
+    """A step on as many examples takes as many GiB."""
+    tried = []
+    monkeypatch.setattr(bench, "train_step", lambda *step: tried.append(len(step[2].target_BS)))
+    monkeypatch.setattr(bench, "peak_memory_bytes", lambda _: tried[-1] * 2**30)
+    settings = dataclasses.replace(SMALL, presets=("tiny",), max_examples=64, memory=9.5)
+    (row,) = costs(settings, torch.device("cpu"))
+    assert (row.examples, row.peak_bytes, max(tried)) == (8, 8 * 2**30, 16)
 
 
 @pytest.mark.slow
