@@ -39,6 +39,7 @@ from wikisum.ranker.data.vocab import PAD
 from wikisum.ranker.rank import rank
 from wikisum.ranker.runs.checkpoints import check_weights, device_of, load_vocab
 from wikisum.ranker.runs.files import VOCAB
+from wikisum.ranker.runs.remote import local_copy
 
 
 class SummaryResult(NamedTuple):
@@ -107,24 +108,25 @@ class Summarizer(NamedTuple):
 
 
 def load_run(
-    run: Path, checkpoint: str = "best", device: torch.device | str = "auto",
+    run: Path | str, checkpoint: str = "best", device: torch.device | str = "auto",
     precision: str = "auto",
 ) -> Summarizer:  # fmt: skip
     """Load a trained summarizer; in bf16 on a GPU unless `precision` is `fp32`.
 
-    `checkpoint` is `best`, `last`, `average` or a step. Raises FileNotFoundError if the folder
-    holds no such run, ValueError for a wrong checkpoint name.
+    `run` is a folder, or the URL of one in a store. `checkpoint` is `best`, `last`, `average` or a
+    step. Raises FileNotFoundError if the folder holds no such run, ValueError for a wrong
+    checkpoint name.
     """
     device = device_of(device) if isinstance(device, str) else device
-    run = Path(run)
-    chosen = choose(run, checkpoint)
-    model = build(chosen.settings.model, run)
-    check_weights(run, model, chosen.weights)
+    with local_copy(run) as folder:
+        chosen = choose(folder, checkpoint)
+        model = build(chosen.settings.model, folder)
+        check_weights(folder, model, chosen.weights)
+        reads_text = spec_of(chosen.settings.model).reads_text(chosen.settings.model)
+        vocabulary = vocabulary_of(folder, reads_text, load_vocab(folder / VOCAB))
     model.load_state_dict(chosen.weights)
     is_half = precision == "bf16" or (precision == "auto" and device.type == "cuda")
     model = model.to(device, torch.bfloat16 if is_half else torch.float32).eval()
-    reads_text = spec_of(chosen.settings.model).reads_text(chosen.settings.model)
-    vocabulary = vocabulary_of(run, reads_text, load_vocab(run / VOCAB))
     return Summarizer(model, vocabulary, chosen, vocabulary.ids([","]), device)
 
 

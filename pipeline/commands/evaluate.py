@@ -12,9 +12,11 @@ from wikisum.pipeline.commands.flags import (
     SPLITS,
     add_dataset,
     add_device_flag,
+    add_run,
     add_settings,
     count,
     dataset_of,
+    fetches_run,
     local_path,
     names,
     settings_of,
@@ -25,6 +27,7 @@ from wikisum.ranker.rank import METHODS
 from wikisum.ranker.runs.atomic import write_json
 
 
+@fetches_run
 def evaluate_ranking(args: argparse.Namespace) -> int:
     """Compare ranking methods on a split: recall, time, and summaries of the best paragraphs.
 
@@ -64,8 +67,7 @@ def evaluate_summaries(args: argparse.Namespace) -> int:
 def _add_ranking_flags(parser: argparse.ArgumentParser) -> None:
     add_dataset(parser)
     parser.add_argument("--split", default="test", choices=SPLITS, help="default: test")
-    parser.add_argument("--run", dest="run_folder", type=local_path, metavar="DIR",
-                        help="folder of a trained ranker to compare too")  # fmt: skip
+    add_run(parser, "--run", "folder of a trained ranker to compare too", dest="run_folder")
     parser.add_argument("--methods", type=names, metavar="NAME,...",
                         help="methods to compare (default: all)")  # fmt: skip
     parser.add_argument("--limit", type=count, metavar="N", help="use the first N articles only")

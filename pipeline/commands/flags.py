@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import functools
 import math
 import types
 from collections.abc import Callable, Iterable, Mapping
@@ -59,6 +60,32 @@ def local_path(text: str) -> Path:
     if "://" in text:
         raise argparse.ArgumentTypeError(f"{text} is remote; this command needs a local path here")
     return Path(text)
+
+
+def run_path(text: str) -> Path | str:
+    """Return the folder of a run: a path, or the URL of one in a store as it is."""
+    return text if "://" in text else Path(text)
+
+
+def add_run(group: Any, flag: str, text: str, **options: Any) -> None:
+    """Add a flag with the folder of a training run, local or in a store."""
+    text = f"{text}; local, gs:// or s3://"
+    group.add_argument(flag, type=run_path, metavar="DIR", help=text, **options)
+
+
+def fetches_run(command: Callable[[argparse.Namespace], int]) -> Callable[..., int]:
+    """Return the command with a local copy of a remote run (`args.run_folder`) while it runs."""
+
+    @functools.wraps(command)
+    def call(args: argparse.Namespace) -> int:
+        if args.run_folder is None:
+            return command(args)
+        from wikisum.ranker.runs.remote import local_copy  # pyarrow takes long to import
+
+        with local_copy(args.run_folder) as folder:
+            return command(argparse.Namespace(**{**vars(args), "run_folder": folder}))
+
+    return call
 
 
 def add_path(group: Any, flag: str, text: str, metavar: str = "FILE", **options: Any) -> None:

@@ -27,8 +27,10 @@ from wikisum.pipeline.commands.flags import (
     SPLITS,
     add_device_flag,
     add_path,
+    add_run,
     add_settings,
     count,
+    fetches_run,
     settings_of,
 )
 from wikisum.pipeline.errors import JobFailed
@@ -43,6 +45,7 @@ from wikisum.ranker.training.monitor import perplexity
 EACH = "each"
 
 
+@fetches_run
 def summarize(args: argparse.Namespace) -> int:
     """Write summaries of a split of a dataset, or of your own documents.
 
@@ -113,6 +116,7 @@ def _split_reader(args: argparse.Namespace, loaded: Summarizer) -> tuple[SplitRe
     return reader, args.batch_tokens or settings.train.batch_tokens
 
 
+@fetches_run
 def score(args: argparse.Namespace) -> int:
     """Compute the log-probability of texts under a trained model.
 
@@ -222,7 +226,7 @@ def _add_score_flags(parser: argparse.ArgumentParser) -> None:
 
 def _add_run_flags(parser: argparse.ArgumentParser, checkpoints: str) -> None:
     text = "folder of a training run"
-    add_path(parser, "--run", text, "DIR", dest="run_folder", required=True)
+    add_run(parser, "--run", text, dest="run_folder", required=True)
     text = f"{checkpoints} (default: best, or last for a run without validations)"
     parser.add_argument("--checkpoint", metavar="NAME", help=text)
     text = "folder of the dataset (default: the one trained on)"

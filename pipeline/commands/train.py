@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from wikisum.pipeline.commands.command import DONE, INTERRUPTED, Command
 from wikisum.pipeline.commands.flags import (
     add_device_flag,
     add_path,
+    add_run,
     add_settings,
     given,
     settings_of,
@@ -48,6 +49,7 @@ from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings
 from wikisum.ranker.learned.train import train
 from wikisum.ranker.runs.atomic import read_json_object
 from wikisum.ranker.runs.checkpoints import check_vocab, device_of, has_checkpoint
+from wikisum.ranker.runs.remote import is_remote, working_folder
 from wikisum.ranker.training.distributed import ProcessGroup, join_processes, leave_processes
 from wikisum.ranker.training.failures import TrainingFailed
 from wikisum.ranker.training.lengths import cached_lengths
@@ -69,6 +71,28 @@ def _training_processes(device: str) -> Iterator[ProcessGroup]:
         raise JobFailed(str(error)) from error
     finally:
         leave_processes(processes)
+
+
+@contextlib.contextmanager
+def _run_folder(
+    out: Path | str, processes: ProcessGroup
+) -> Iterator[tuple[Path, Callable[[], None]]]:
+    """Yield the local folder of a run, and what stores it after each checkpoint.
+
+    A remote run is copied to a temporary folder, which all processes of this machine share.
+    """
+    if not is_remote(out):
+        yield Path(out), lambda: None
+        return
+    if processes.is_main:
+        with working_folder(str(out)) as run:
+            processes.broadcast(str(run.folder))
+            yield run.folder, run.save
+    else:
+        folder = Path(processes.broadcast(""))
+        if not folder.is_dir():
+            raise ValueError(f"--out {out}: processes of several machines need a shared folder")
+        yield folder, lambda: None
 
 
 @contextlib.contextmanager
@@ -115,10 +139,11 @@ def train_ranker(args: argparse.Namespace) -> int:
     model, fit = settings_of(args, model), settings_of(args, fit)
     with (
         _training_processes(args.device) as processes,
+        _run_folder(args.out, processes) as (run, saved),
         _saving_on_signals(processes.is_main) as stopping,
     ):
-        trainer = train(args.data, args.out, model, fit, processes, sys.stderr, stopping)
-    return _exit_code(trainer)
+        trainer = train(args.data, run, model, fit, processes, sys.stderr, stopping, saved)
+        return _exit_code(trainer)
 
 
 def train_summarizer(args: argparse.Namespace) -> int:
@@ -130,44 +155,44 @@ def train_summarizer(args: argparse.Namespace) -> int:
     """
     train = split_shards(args.data, "train")
     vocab = find_vocab(args.data)
-    check_vocab(args.out, vocab, args.data)
     processor = load_model(vocab, args.data)
     settings = _run_settings(args, processor.get_piece_size())
-    with _training_processes(args.device) as processes:
+    with (
+        _training_processes(args.device) as processes,
+        _run_folder(args.out, processes) as (run, saved),
+    ):
+        check_vocab(run, vocab, args.data)
         if processes.device.type == "cpu":
             keep_freed_memory()
-        vocabulary = prepare_vocabulary(
-            args.out, train, settings, processor, args.init_from, processes
-        )
-        settings = _fitted(args, settings, vocabulary, processes)
+        vocabulary = prepare_vocabulary(run, train, settings, processor, args.init_from, processes)
+        settings = _fitted(args, run, settings, vocabulary, processes)
         validation = _validation(args.data, settings, vocabulary)
         if validation is None and processes.is_main:
             sys.stderr.write(
                 f"{args.data} has no validation examples: checkpoints are not compared\n"
             )
         reader = SplitReader(train, settings.model, settings.source, vocabulary)
-        initial = _initial_weights(args, settings)
+        initial = _initial_weights(args, run, settings)
         scorer, sampler = None, None
         if validation is not None:
             scorer = None if settings.train.stop_on == "loss" else RougeScorer(validation, settings)
             sampler = _sampler(validation, settings)
-        trainer = Trainer(
-            args.out, settings, reader, validation, processes, initial, scorer, sampler
-        )
+        trainer = Trainer(run, settings, reader, validation, processes, initial, scorer, sampler)
+        trainer.saved = saved
         if vocabulary.vectors is not None and trainer.step == 0 and initial is None:
             trainer.model.use_vectors(vocabulary.vectors)
         trainer.lengths(sys.stderr)
         if processes.is_main:
-            prepare_run(args.out, settings, vocab, args.data)
+            prepare_run(run, settings, vocab, args.data)
         processes.barrier()
         with _saving_on_signals(processes.is_main) as stopping:
             trainer.fit(sys.stderr, stopping)
-    if trainer.is_finished and processes.is_main:
-        _print_next(args.out, trainer.best)
-    return _exit_code(trainer)
+        if trainer.is_finished and processes.is_main:
+            _print_next(args.out, trainer.best)
+        return _exit_code(trainer)
 
 
-def _print_next(run: Path, found: list[Best]) -> None:
+def _print_next(run: Path | str, found: list[Best]) -> None:
     for best in found[:1]:
         print(f"best: step {best.step:,}, {best.loss:.4f} nats per subword on validation")
     which = "" if found else " --checkpoint last"
@@ -187,7 +212,7 @@ def _sampler(validation: SplitReader, settings: RunSettings) -> Sampler:
 
 
 def _fitted(
-    args: argparse.Namespace, settings: RunSettings, vocabulary: Vocabulary,
+    args: argparse.Namespace, run: Path, settings: RunSettings, vocabulary: Vocabulary,
     processes: ProcessGroup,
 ) -> RunSettings:  # fmt: skip
     """Return the settings with the size of the vocabulary, and with what the model measures."""
@@ -195,7 +220,7 @@ def _fitted(
     spec = spec_of(model)
     if spec.measure is not None:
         reader = SplitReader(split_shards(args.data, "train"), model, settings.source, vocabulary)
-        cache = args.out / "lengths-train.npz"
+        cache = run / "lengths-train.npz"
         lengths = cached_lengths(reader, cache, processes, sys.stderr)
         model = spec.measure(model, lengths.source, lengths.target)
     return dataclasses.replace(settings, model=model)
@@ -210,13 +235,13 @@ def _validation(data: str, settings: RunSettings, vocabulary: Vocabulary) -> Spl
     return None
 
 
-def _initial_weights(args: argparse.Namespace, settings: RunSettings) -> Weights | None:
+def _initial_weights(args: argparse.Namespace, run: Path, settings: RunSettings) -> Weights | None:
     """Return the best weights of --init-from (the last ones if it was never validated).
 
     Without it, a pretrained model has those of its folder; a run that is resumed needs none.
     """
     if args.init_from is None:
-        if spec_of(settings.model).pretrained is None or has_checkpoint(args.out):
+        if spec_of(settings.model).pretrained is None or has_checkpoint(run):
             return None
         return build(settings.model, has_weights=True).state_dict()
     return choose(args.init_from, "best" if best_of(args.init_from) else "last").weights
@@ -278,7 +303,7 @@ def _add_ranker_flags(parser: argparse.ArgumentParser) -> None:
 def _add_run_flags(parser: argparse.ArgumentParser) -> None:
     text = "folder of the dataset, or its folder examples; local, gs:// or s3://"
     parser.add_argument("--data", required=True, metavar="DIR", help=text)
-    add_path(parser, "--out", "folder of the run", "DIR", required=True)
+    add_run(parser, "--out", "folder of the run", required=True)
     add_device_flag(parser)
 
 

@@ -5,7 +5,7 @@ the best are ours: the lowest validation loss, which is smoother than any recall
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TextIO
@@ -89,12 +89,14 @@ def train(
     processes: ProcessGroup | str,
     to: TextIO,
     stopping: Stopping | None = None,
+    saved: Callable[[], None] = lambda: None,
 ) -> RankerTrainer:
     """Train on the shards in `data` and write a run to `out`, or resume the one that is there.
 
     The vocabulary is the dataset's, whatever `model.vocab_size` says. `processes` may be the name
-    of a device. Raises FileNotFoundError, ValueError for settings or data that are wrong or not
-    those of the run in `out`, TrainingFailed if the loss is NaN or infinite.
+    of a device; `saved` is called after each checkpoint. Raises FileNotFoundError, ValueError for
+    settings or data that are wrong or not those of the run in `out`, TrainingFailed if the loss is
+    NaN or infinite.
     """
     if isinstance(processes, str):
         processes = ProcessGroup(0, 1, device_of(processes))
@@ -111,12 +113,13 @@ def train(
     if processes.is_main:
         create_run(out, {"kind": KIND, **trainer.settings_json}, vocab, data)
         if trainer.step:
-            to.write(f"ranker    resuming at step {trainer.step:,} of {out}\n")
+            to.write(f"ranker    resuming at step {trainer.step:,}\n")
         parameters = sum(p.numel() for p in trainer.model.parameters())
         articles = sum(group.rows for group in groups)
         to.write(
             f"ranker    {parameters:,} parameters, {articles:,} articles, {processes.device}\n"
         )
+    trainer.saved = saved
     trainer.fit(to, stopping)
     return trainer
 

@@ -9,7 +9,7 @@ import contextlib
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TextIO, TypeVar
@@ -70,7 +70,8 @@ class TrainingLoop(Generic[B]):
 
     A subclass sets `kind` (of its checkpoints) and `may_change` (the settings that may differ when
     a run is resumed), and implements `make_optimizer`, `learning_rate`, `compute_loss`, `measure`
-    and `save_best`. `settings_json` holds all settings by group.
+    and `save_best`. `settings_json` holds all settings by group. `saved` is called in the main
+    process after each checkpoint and each validation; it may store the folder elsewhere.
     """
 
     kind: ClassVar[str]
@@ -100,6 +101,7 @@ class TrainingLoop(Generic[B]):
             )
         self.run, self.loop, self.settings_json = run, loop, settings_json
         self.model, self.train, self.processes = model, train, processes
+        self.saved: Callable[[], None] = lambda: None
         self._shards = processes.size > 1 and loop.parallel == "fsdp"
         if self._shards:
             shard(model, self.layers_to_shard(), processes)
@@ -313,6 +315,7 @@ class TrainingLoop(Generic[B]):
             monitor.validated(self.step, row)
             monitor.write_text("summaries", self.samples(), self.step)
             self.delete_others()
+            self.saved()
 
     def _save(self, monitor: TrainingMonitor) -> None:
         """Write everything that is needed to resume exactly."""
@@ -327,6 +330,7 @@ class TrainingLoop(Generic[B]):
         }
         if self.processes.is_main:
             save_checkpoint(self.run / LAST, self.kind, state)
+            self.saved()
         self.processes.barrier()
 
     def _resume(self) -> None:

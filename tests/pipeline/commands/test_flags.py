@@ -105,8 +105,7 @@ def test_words_of_plain_flags():
 @pytest.mark.parametrize(
     "words",
     [
-        ["train", "ranker", "--data", "x", "--out", "s3://bucket/run"],
-        ["summarize", "--run", "gs://bucket/run", "--title", "x", "--text", "y"],
+        ["train", "summarizer", "--data", "x", "--out", "y", "--init-from", "s3://bucket/run"],
         ["evaluate", "ranking", "--data", "x", "--out", "s3://bucket/x.json"],
         ["export", "x", "--to", "hf", "--out", "s3://bucket/hub"],
         ["build", "--articles", "x", "--live", "--contact", "a@b.c", "--out", "s3://bucket/out"],
