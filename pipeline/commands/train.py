@@ -139,10 +139,10 @@ def train_ranker(args: argparse.Namespace) -> int:
     model, fit = settings_of(args, model), settings_of(args, fit)
     with (
         _training_processes(args.device) as processes,
-        _run_folder(args.out, processes) as (run, saved),
+        _run_folder(args.out, processes) as (run, after_save),
         _saving_on_signals(processes.is_main) as stopping,
     ):
-        trainer = train(args.data, run, model, fit, processes, sys.stderr, stopping, saved)
+        trainer = train(args.data, run, model, fit, processes, sys.stderr, stopping, after_save)
         return _exit_code(trainer)
 
 
@@ -159,7 +159,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
     settings = _run_settings(args, processor.get_piece_size())
     with (
         _training_processes(args.device) as processes,
-        _run_folder(args.out, processes) as (run, saved),
+        _run_folder(args.out, processes) as (run, after_save),
     ):
         check_vocab(run, vocab, args.data)
         if processes.device.type == "cpu":
@@ -178,7 +178,7 @@ def train_summarizer(args: argparse.Namespace) -> int:
             scorer = None if settings.train.stop_on == "loss" else RougeScorer(validation, settings)
             sampler = _sampler(validation, settings)
         trainer = Trainer(run, settings, reader, validation, processes, initial, scorer, sampler)
-        trainer.saved = saved
+        trainer.after_save = after_save
         if vocabulary.vectors is not None and trainer.step == 0 and initial is None:
             trainer.model.use_vectors(vocabulary.vectors)
         trainer.lengths(sys.stderr)

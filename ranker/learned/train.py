@@ -89,14 +89,14 @@ def train(
     processes: ProcessGroup | str,
     to: TextIO,
     stopping: Stopping | None = None,
-    saved: Callable[[], None] = lambda: None,
+    after_save: Callable[[], None] = lambda: None,
 ) -> RankerTrainer:
     """Train on the shards in `data` and write a run to `out`, or resume the one that is there.
 
     The vocabulary is the dataset's, whatever `model.vocab_size` says. `processes` may be the name
-    of a device; `saved` is called after each checkpoint. Raises FileNotFoundError, ValueError for
-    settings or data that are wrong or not those of the run in `out`, TrainingFailed if the loss is
-    NaN or infinite.
+    of a device; `after_save` is called after each checkpoint. Raises FileNotFoundError, ValueError
+    for settings or data that are wrong or not those of the run in `out`, TrainingFailed if the loss
+    is NaN or infinite.
     """
     if isinstance(processes, str):
         processes = ProcessGroup(0, 1, device_of(processes))
@@ -119,7 +119,7 @@ def train(
         to.write(
             f"ranker    {parameters:,} parameters, {articles:,} articles, {processes.device}\n"
         )
-    trainer.saved = saved
+    trainer.after_save = after_save
     trainer.fit(to, stopping)
     return trainer
 

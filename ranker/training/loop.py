@@ -70,7 +70,7 @@ class TrainingLoop(Generic[B]):
 
     A subclass sets `kind` (of its checkpoints) and `may_change` (the settings that may differ when
     a run is resumed), and implements `make_optimizer`, `learning_rate`, `compute_loss`, `measure`
-    and `save_best`. `settings_json` holds all settings by group. `saved` is called in the main
+    and `save_best`. `settings_json` holds all settings by group. `after_save` is called in the main
     process after each checkpoint and each validation; it may store the folder elsewhere.
     """
 
@@ -101,7 +101,7 @@ class TrainingLoop(Generic[B]):
             )
         self.run, self.loop, self.settings_json = run, loop, settings_json
         self.model, self.train, self.processes = model, train, processes
-        self.saved: Callable[[], None] = lambda: None
+        self.after_save: Callable[[], None] = lambda: None
         self._shards = processes.size > 1 and loop.parallel == "fsdp"
         if self._shards:
             shard(model, self.layers_to_shard(), processes)
@@ -315,7 +315,7 @@ class TrainingLoop(Generic[B]):
             monitor.validated(self.step, row)
             monitor.write_text("summaries", self.samples(), self.step)
             self.delete_others()
-            self.saved()
+            self.after_save()
 
     def _save(self, monitor: TrainingMonitor) -> None:
         """Write everything that is needed to resume exactly."""
@@ -330,7 +330,7 @@ class TrainingLoop(Generic[B]):
         }
         if self.processes.is_main:
             save_checkpoint(self.run / LAST, self.kind, state)
-            self.saved()
+            self.after_save()
         self.processes.barrier()
 
     def _resume(self) -> None:
