@@ -1,12 +1,14 @@
 """Is a build the same if a worker is killed in each of its stages?
 
-    python -m benchmarks.worker_kills --out out/kills [--engines dask portable] -- BUILD FLAGS
+    python -m benchmarks.worker_kills --out out/kills [--engines NAME ...] [--stages NAME ...] \
+        -- BUILD FLAGS
 
 Builds the bundled sample (or what the flags after `--` name) with the embedded runner, and then on
-each engine while a worker is killed in each stage: when the stage has recorded a part, or 1.5
-seconds after the stage before it. A build that the kill ends is run again on a new engine. Prints
-per engine the stages with a kill, how often the build was run again, how many parts that were
-recorded were done again, and how many files have the same bytes.
+each engine while a worker is killed in each stage, or in those of `--stages`: when the stage has
+recorded a part, or 1.5 seconds after the stage before it. A build that the kill ends is run again
+on a new engine. Prints how each run ended, and per engine the stages with a kill, how often the
+build was run again, how many parts that were recorded were done again, and how many files have the
+same bytes.
 
 Beam's portable job service does not notice a lost worker, so each kill there costs the minute of
 `--stall-minutes 1`.
@@ -68,8 +70,10 @@ class Records:
             self._seen[path] = time_ns
 
 
-def build_with_kills(out: Path, flags: Sequence[str], name: str, stages: Sequence[str]) -> Kills:
-    """Build on an engine; kill a worker once in each of `stages`. Raises RuntimeError."""
+def build_with_kills(
+    out: Path, flags: Sequence[str], name: str, stages: Sequence[str], kill_in: Sequence[str]
+) -> Kills:
+    """Build on an engine; kill a worker once in each stage of `kill_in`. Raises RuntimeError."""
     killed: list[str] = []
     watched = Records(out)
     for run in range(_MAX_RUNS):
@@ -82,12 +86,13 @@ def build_with_kills(out: Path, flags: Sequence[str], name: str, stages: Sequenc
                 before, stage = stage, _running(out, stages)
                 since = since if stage == before else time.monotonic()
                 is_due = time.monotonic() - since > _WAIT_SECONDS or _has_record(out, stage)
-                if stage and stage not in killed and is_due and has_worker(engine):
+                if stage in kill_in and stage not in killed and is_due and has_worker(engine):
                     kill_worker(engine)
                     killed.append(stage)
                     engine.replace_worker()
             said = process.communicate()[1]
         watched.look()
+        print(f"{name}: run {run + 1}: {said.strip().splitlines()[-1]}", flush=True)
         if process.returncode == 0:
             return Kills(killed, run, watched.redone)
     raise RuntimeError(f"{name}: not done after {_MAX_RUNS} runs: {said[-2_000:]}")
@@ -121,6 +126,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], allow_abbrev=False)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=None)
+    parser.add_argument("--stages", nargs="+", default=None, metavar="NAME")
     words = sys.argv[1:]
     cut = words.index("--") if "--" in words else len(words)
     args = parser.parse_args(words[:cut])
@@ -134,11 +140,11 @@ def main() -> int:
     for name in args.engines or found_engines():
         if name.startswith("embedded"):
             continue
-        kills = build_with_kills(out / name / "build", flags, name, stages)
+        kills = build_with_kills(out / name / "build", flags, name, stages, args.stages or stages)
         same = hashes(out / name / "build").items() & expected.items()
-        missed = sorted(set(stages) - set(kills.stages))
+        missed = sorted(set(args.stages or stages) - set(kills.stages))
         print(
-            f"{name}: killed in {len(kills.stages)} of {len(stages)} stages "
+            f"{name}: killed in {len(kills.stages)} of {len(args.stages or stages)} stages "
             f"(not in {', '.join(missed) or 'none'}), run again {kills.run_again} times, "
             f"{kills.parts_redone} parts redone, {len(same)} of {len(expected)} files same",
             flush=True,
