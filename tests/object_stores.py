@@ -139,7 +139,7 @@ class Buckets:
 
 
 @contextlib.contextmanager
-def _served(application: Callable) -> Iterator[Store]:
+def served(application: Callable) -> Iterator[Store]:
     store = Store("")
     counted = store.counted(application)
     server = make_server("127.0.0.1", 0, counted, threaded=True, request_handler=_Quiet)
@@ -158,7 +158,7 @@ def _served(application: Callable) -> Iterator[Store]:
 def s3_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """moto's S3 with an empty bucket, which the environment names as the store."""
     s3_backends.reset()
-    with _served(DomainDispatcherApplication(create_backend_app)) as store:
+    with served(DomainDispatcherApplication(create_backend_app)) as store:
         for name, value in {
             "AWS_ENDPOINT_URL": store.address, "AWS_ACCESS_KEY_ID": "x",
             "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "us-east-1",
@@ -172,6 +172,6 @@ def s3_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 @contextlib.contextmanager
 def gcs_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """A store with Google's interface and an empty bucket, which the environment names."""
-    with _served(Buckets()) as store:
+    with served(Buckets()) as store:
         monkeypatch.setenv("STORAGE_EMULATOR_HOST", store.address)
         yield store
