@@ -7,7 +7,7 @@ and resiliparse. Of an unmarked page, only blocks count on which a first model a
 
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from extractors import resiliparse_text_alone, trafilatura_fast_text
 from marked_pages import MarkedPage, words
+from marked_sources import site_of
 
 from wikisum.crawl.extract.block_features import features
 from wikisum.crawl.extract.blocks import Blocks, read_blocks
@@ -67,11 +68,14 @@ def peer_texts(html: bytes) -> PeerTexts:
     )
 
 
-def read_unmarked_pages(path: Path) -> list[UnmarkedPage]:
-    """Return the HTML pages of a crawl file, or those of a file of `marked_sources.py snippets`."""
+def read_unmarked_pages(path: Path, without: Collection[str] = frozenset()) -> list[UnmarkedPage]:
+    """Return the HTML pages of a crawl file, or those of a file of `marked_sources.py snippets`.
+
+    Pages of the sites `without` are left out.
+    """
     if path.name.endswith(".jsonl.gz"):
         with gzip.open(path) as lines:
-            rows = list(map(json.loads, lines))
+            rows = [row for row in map(json.loads, lines) if row["site"] not in without]
         return [
             UnmarkedPage(html, peer_texts(html), row["with"], row["without"])
             for row in rows
@@ -79,7 +83,9 @@ def read_unmarked_pages(path: Path) -> list[UnmarkedPage]:
         ]
     with path.open("rb") as raw:
         pages = [c for c in read_captures(raw) if isinstance(c, PageRecord) and c.kind == "html"]
-    by_page = (to_utf8(page.payload, page.charset) for page in pages)
+    by_page = (
+        to_utf8(page.payload, page.charset) for page in pages if site_of(page.url) not in without
+    )
     return [UnmarkedPage(html, peer_texts(html)) for html in by_page]
 
 

@@ -4,14 +4,20 @@
         [--without-sites TEST.jsonl.gz...] [--out crawl/extract/main_text.json]
 
 A network with one hidden layer over the features of a block learns the labels of
-extractor_samples.py. Folds are by site. Pages of the sites of --without-sites are left out of
-everything, so that those files can test the result. Without --out nothing is written.
+extractor_samples.py. Folds are by site; --folds 0 scores none. Pages of the sites of
+--without-sites are left out of everything, so that those files can test the result. Without --out
+nothing is written. The model file holds the settings and the hashes of its inputs; the same inputs,
+settings and versions give the same bytes on the same kind of machine.
 """
 
 import argparse
+import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -44,6 +50,16 @@ WEIGHT_DECAY = 0.01
 DROPOUT = 0.2
 THRESHOLD = 0.4  # near it, precision and recall of held-out pages are equal
 MIN_SCALE = 0.1  # so that hints that few pages have do not weigh more than common ones
+SETTINGS = {
+    "hidden": HIDDEN,
+    "epochs": EPOCHS,
+    "batch_blocks": BATCH_BLOCKS,
+    "learning_rate": LEARNING_RATE,
+    "weight_decay": WEIGHT_DECAY,
+    "dropout": DROPOUT,
+    "min_scale": MIN_SCALE,
+    "kind_weights": KIND_WEIGHTS,
+}
 NAMES = (
     *NUMBER_NAMES,
     *(f"above_{name}" for name in BIT_NAMES),
@@ -103,14 +119,21 @@ def fit_twice(samples: Sequence[Sample | None], unmarked: Sequence[UnmarkedPage]
     return fit([*samples, *(agreed_sample(page, model) for page in unmarked)])
 
 
-def model_json(bias: np.ndarray, weights: np.ndarray, output: np.ndarray, last: float) -> str:
+def model_json(
+    bias: np.ndarray,
+    weights: np.ndarray,
+    output: np.ndarray,
+    last: float,
+    training: Mapping[str, Any] | None = None,
+) -> str:
     """Return the stored form of a model: for each feature its weights to the hidden units."""
     lines = ",\n".join(
         f"  {json.dumps(name)}: {json.dumps(_rounded(row))}"
         for name, row in zip(NAMES, weights.T, strict=True)
     )
     return (
-        f'{{\n "threshold": {THRESHOLD},\n "bias": {json.dumps(_rounded(bias))},\n'
+        f'{{\n "training": {json.dumps(training)},\n'
+        f' "threshold": {THRESHOLD},\n "bias": {json.dumps(_rounded(bias))},\n'
         f' "output": {json.dumps(_rounded(output))},\n "output_bias": {round(last, 4)},\n'
         f' "weights": {{\n{lines}\n }}\n}}\n'
     )
@@ -120,10 +143,28 @@ def _rounded(values: np.ndarray) -> list[float]:
     return [round(float(value), 4) for value in values]
 
 
-def stored(model: Model) -> str:
+def stored(model: Model, training: Mapping[str, Any] | None = None) -> str:
     """Return the stored form of a model that was read."""
     weights = np.concatenate((model.numbers, model.above, model.rare), axis=1)
-    return model_json(model.bias, weights, model.output, model.output_bias)
+    return model_json(model.bias, weights, model.output, model.output_bias, training)
+
+
+def facts_of_training(
+    marked: Sequence[Path], unmarked: Sequence[Path], without: Sequence[Path]
+) -> dict[str, Any]:
+    """Return what a model depends on: settings, versions, and for each input file its hash."""
+    files = {"marked": marked, "unmarked": unmarked, "without_sites": without}
+    return {
+        "settings": SETTINGS,
+        "versions": {name: version(name) for name in ("torch", "trafilatura", "resiliparse")},
+        **{use: {path.name: content_hash(path) for path in paths} for use, paths in files.items()},
+    }
+
+
+def content_hash(path: Path) -> str:
+    """Return the SHA-256 of what a gzip file holds."""
+    with gzip.open(path) as content:
+        return sha256(content.read()).hexdigest()
 
 
 def extract(page: MarkedPage, model: Model) -> str:
@@ -155,9 +196,14 @@ def held_out_models(
 
 def read_pages(paths: Sequence[Path], without: Sequence[Path] = ()) -> list[MarkedPage]:
     """Return the pages to train on, without those of the sites of other files."""
-    sites = {page.site for path in without for page in read_marked_pages(path)}
+    sites = sites_of(without)
     pages = [page for path in paths for page in read_marked_pages(path)]
     return [page for page in pages if page.kind in KIND_WEIGHTS and page.site not in sites]
+
+
+def sites_of(paths: Sequence[Path]) -> set[str]:
+    """Return the sites of the pages of marked files."""
+    return {page.site for path in paths for page in read_marked_pages(path)}
 
 
 def show_held_out(
@@ -190,18 +236,21 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=1)
     options = parser.parse_args()
+    torch.set_num_threads(1)  # sums do not depend on the number of cores
     pages = read_pages(options.pages, options.without_sites)
-    unmarked = [page for path in options.unmarked for page in read_unmarked_pages(path)]
+    others = sites_of(options.without_sites)
+    unmarked = [page for path in options.unmarked for page in read_unmarked_pages(path, others)]
     samples = [marked_sample(page) for page in pages]
     print("| split | pages | count | held-out F1 | interval | precision | recall |")
     results = [
         show_held_out(pages, held_out_models(pages, samples, unmarked, options.folds, seed), seed)
-        for seed in range(options.seeds)
+        for seed in range(options.seeds if options.folds else 0)
     ]
     counts = {"pages": len(pages), "unmarked": len(unmarked), "folds": options.folds}
     print(json.dumps({**counts, "held_out_f1": results}))
     if options.out:
-        options.out.write_text(stored(fit_twice(samples, unmarked)))
+        training = facts_of_training(options.pages, options.unmarked, options.without_sites)
+        options.out.write_text(stored(fit_twice(samples, unmarked), training))
 
 
 if __name__ == "__main__":

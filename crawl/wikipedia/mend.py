@@ -40,6 +40,8 @@ _FUNCTION_WORDS = re.compile(
     r"pronounced|pronunciation|listen|help|info|locally|from|in|is|as|by|the|of|IPA|equivalent|to|"
     r"about|approximately|around|roughly|over|US|UK|American|British|English|local|native|years?|"
     r"ago|million|billion|formerly|officially|abbreviated|more|than|prononcé|écouter|deutsch|"
+    r"current|currently|today|today's|dollars?|pounds?|euros?|terms|money|value|prices|adjusted|"
+    r"for|inflation|"
     r"Aussprache)\b[\W]*)*",
     re.IGNORECASE,
 )

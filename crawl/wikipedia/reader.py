@@ -10,6 +10,7 @@ import mwparserfromhell
 from mwparserfromhell import nodes
 
 from wikisum.crawl.wikipedia.expand import Expander, Unexpandable
+from wikisum.crawl.wikipedia.formulas import formula_text
 from wikisum.crawl.wikipedia.marks import APOSTROPHE, HOLE, ITEM, NOTHING, SPLIT
 from wikisum.crawl.wikipedia.mend import clean
 from wikisum.crawl.wikipedia.site import ENGLISH, Site, hidden_link
@@ -46,6 +47,11 @@ _IMAGE_OPTION = re.compile(
     r"\s*[|=]",
     re.IGNORECASE,
 )
+# Templates that show a number from data that a dump need not hold (German Wikipedia).
+_NUMBER_DATA = re.compile(
+    r"\{\{\s*(?:metadaten[ _](?:einwohnerzahl|fläche)|fldez|ewz|ewd|ewr)\b", re.IGNORECASE
+)
+_UNKNOWN_NUMBER = "…"
 _INVISIBLE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 EXTERNAL_SECTIONS = frozenset((
     "external links", "external link", "weblinks", "links", "liens externes", "enlaces externos",
@@ -116,6 +122,8 @@ class Reader:
                 self._link(node, silent, in_ref)
             elif isinstance(node, nodes.ExternalLink):
                 self._external_link(node, silent, in_ref)
+            elif isinstance(node, nodes.Tag) and str(node.tag).strip().lower() == "math":
+                self._formula(node, silent, (code.nodes, index))
             elif isinstance(node, nodes.Tag):
                 self._tag(node, silent, in_ref)
             elif isinstance(node, nodes.Template):
@@ -188,6 +196,13 @@ class Reader:
             self.walk(node.contents, silent or _is_unread(node, name), in_ref)
             self._write(edge, silent)
 
+    def _formula(self, node: nodes.Tag, silent: bool, place: tuple[list[Any], int]) -> None:
+        """Write a formula that is part of a sentence; others stand on lines of their own."""
+        text = None
+        if not silent and stands_in_sentence(*place):
+            text = formula_text(html.unescape(str(node.contents or "")))
+        self._write(text or HOLE, silent)
+
     def _template(
         self, node: nodes.Template, silent: bool, in_ref: bool, place: tuple[list[Any], int]
     ) -> None:
@@ -202,6 +217,8 @@ class Reader:
             self.walk(parameter.value, silent=True, in_ref=in_ref)
         if not silent:
             text = self._template_text(node, name, place)
+            if not text.strip(HOLE) and _NUMBER_DATA.search(str(node)):
+                text = _UNKNOWN_NUMBER if stands_in_sentence(*place) else ""
             edge = SPLIT if name in _BLOCK_TEMPLATES else ""
             self._write(f"{edge}{text}{edge}" if text.strip(SPLIT) else HOLE, silent)
 
@@ -211,7 +228,9 @@ class Reader:
         """What a template shows: by its body in the dump, by a parser function, by the table."""
         if (expanded := self._expanded(node, name)) is not None:
             return self.text_of(_parse(expanded))
-        if name not in TABLE and is_silent(name, bool(node.params)):
+        if _NUMBER_DATA.match(str(node)) or (
+            name not in TABLE and is_silent(name, bool(node.params))
+        ):
             return ""
         named: dict[str, str] = {}
         values: dict[str, str] = {}
@@ -234,9 +253,10 @@ class Reader:
         is_function = ":" in name
         if not is_function and not self._expander.has(str(node.name)):
             return None
-        if name not in TABLE and is_silent(name, bool(node.params)) and name[:1] != "#":
-            return None
         source = str(node)
+        is_unread = name not in TABLE and is_silent(name, bool(node.params)) and name[:1] != "#"
+        if is_unread and not _NUMBER_DATA.match(source):
+            return None
         try:
             expanded = self._expander.expand(source)
         except Unexpandable:

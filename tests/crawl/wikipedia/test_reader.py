@@ -30,6 +30,16 @@ def lead(text: str, **more) -> str:
         ("Kabul (Dari: {{IPA|x}}, {{lang|ps|y}}) is", "Kabul (y) is"),
         ("'''Azerbaijan''' (''Azərbaycan'' {{IPA-az|x}}) is", "Azerbaijan (Azərbaycan) is"),
         ("'''Asphalt''' (occasionally {{IPAc-en|x}}), also", "Asphalt, also"),
+        # amounts in the money of today, which a template would compute
+        ("cost $5 (${{Inflation|US|5|1929}} in {{CURRENTYEAR}} dollars). It", "cost $5. It"),
+        (
+            "over $800 (${{formatnum:{{Inflation|US|800|1861}}}} in current dollar terms), which",
+            "over $800, which",
+        ),
+        # formulas in a sentence, but none on a line
+        (r"the sum of <math>(x_i-\bar{x})^2</math>. It", "the sum of (x_i-x̄)². It"),
+        ("where <math>n</math> is the number", "where n is the number"),
+        ("As in\n:<math>E=mc^2</math>\nhere", "As in\nhere"),
         # hatnotes by hand and broken infoboxes
         (":''For other uses, see [[Bar]].''\n'''Foo''' is a town.", "Foo is a town."),
         ("''For other uses, see [[Bar]].''\n'''Foo''' is a town.", "Foo is a town."),
@@ -58,6 +68,15 @@ def test_text_of_a_page(markup, text):
 def test_numbers_follow_the_language_of_the_wiki():
     assert lead("Es sind {{formatnum:1234567}}.", site=site_of("de")) == "Es sind 1.234.567."
     assert lead("Il y a {{unité|1234567|km|2}}.", site=site_of("fr")) == "Il y a 1 234 567 km2."
+
+
+def test_population_numbers_come_from_the_dump_or_leave_an_ellipsis():
+    markup = "Ort ist mit rund {{Formnum|{{Metadaten Einwohnerzahl DE-BE|O}}}} Einwohnern groß."
+    assert lead(markup, site=site_of("de", {})) == "Ort ist mit rund … Einwohnern groß."
+    markup = "Die Stadt hat {{EWZ|DE-BE|11000000}} Einwohner."
+    assert lead(markup) == "Die Stadt hat … Einwohner."
+    bodies = {"EWZ": "{{#switch: {{{2}}} | 11000000 = 3755251 | 0 }}"}
+    assert lead(markup, templates=bodies) == "Die Stadt hat 3755251 Einwohner."
 
 
 def test_unknown_templates_in_sentences_are_guessed_and_counted():
