@@ -1,4 +1,4 @@
-"""Find the notices, teasers and menus among the prose of a plain-text page, with a small network.
+"""Find the notices, teasers and menus among the prose of a plain-text page, with a linear model.
 
 Rules decide which paragraphs are sentences (`crawl.paragraphs`); the model decides which of these
 belong to the page's main text. It (text_blocks.json) is trained by benchmarks/train_text_blocks.py
@@ -20,19 +20,14 @@ MIN_LINES = 5  # of a page whose lines say something about each other
 
 
 class TextModel(NamedTuple):
-    """A network with one hidden layer. A paragraph with a logit below `threshold` is furniture.
+    """The weights of the linear model. A paragraph whose logit is below `threshold` is furniture.
 
-    logit = `output` . max(0, `bias` + `weights` . features) + `output_bias`
-
-    `weights` is [hidden, features], the features by `text_features.NAMES`; `bias` and `output` are
-    [hidden].
+    logit = bias + features . weights, the features by `text_features.NAMES`.
     """
 
+    bias: float
     threshold: float
-    bias: Floats
     weights: Floats
-    output: Floats
-    output_bias: float
 
 
 def mark_furniture(
@@ -56,8 +51,7 @@ def mark_furniture(
 
 def logits(lines: Sequence[str], kept: Sequence[int], model: TextModel) -> Floats:
     """Return the model's log-odds that each line of `kept` is main text."""
-    hidden = np.maximum(text_features(lines, kept) @ model.weights.T + model.bias, 0)
-    return np.asarray(hidden @ model.output + model.output_bias)
+    return np.asarray(text_features(lines, kept) @ model.weights + model.bias)
 
 
 @cache
@@ -67,12 +61,7 @@ def default_model() -> TextModel:
 
 
 def read_model(text: str) -> TextModel:
-    """Parse a model stored as JSON. Raises KeyError if a feature has no weights."""
+    """Parse a model stored as JSON. Raises KeyError if a feature has no weight."""
     stored = json.loads(text)
-    return TextModel(
-        threshold=stored["threshold"],
-        bias=np.array(stored["bias"]),
-        weights=np.array([stored["weights"][name] for name in NAMES]).T,
-        output=np.array(stored["output"]),
-        output_bias=stored["output_bias"],
-    )
+    weights = np.array([stored["weights"][name] for name in NAMES])
+    return TextModel(stored["bias"], stored["threshold"], weights)
