@@ -12,11 +12,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TextIO, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
-from torch.distributed.fsdp import FSDPModule
 from torch.nn.parallel import DistributedDataParallel
 
 from wikisum.ranker.data.errors import BadFile
@@ -45,6 +44,9 @@ from wikisum.ranker.training.reader import GroupReader
 from wikisum.ranker.training.settings import LoopSettings
 from wikisum.ranker.training.sharding import gather, load_optimizer, load_weights, shard
 from wikisum.ranker.training.updates import Update, updates
+
+if TYPE_CHECKING:
+    from torch.distributed.fsdp import FSDPModule
 
 GRADIENT_NORM = "gradient_norm"
 VALIDATION_LOSS = "validation_loss"
@@ -232,8 +234,8 @@ class TrainingLoop(Generic[B]):
     def forward_backward(self, batch: B, is_last: bool = True) -> Loss:
         """Add the gradients of a batch's summed loss; the last batch of an update synchronizes."""
         syncs: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
-        if isinstance(self.parallel, FSDPModule):
-            self.parallel.set_requires_gradient_sync(is_last)
+        if self._shards:
+            cast("FSDPModule", self.parallel).set_requires_gradient_sync(is_last)
         elif isinstance(self.parallel, DistributedDataParallel) and not is_last:
             syncs = self.parallel.no_sync()
         with syncs, explain_out_of_memory(self.step + 1, batch, self.loop.batch_tokens):
