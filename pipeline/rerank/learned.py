@@ -23,13 +23,12 @@ from wikisum.pipeline.engine.transforms import ReadFiles, RowType, WriteParts
 from wikisum.pipeline.engine.workspace import PartResult, Parts
 from wikisum.pipeline.examples.ranker_run import local_run
 from wikisum.pipeline.records import Example
-from wikisum.pipeline.rerank.shard import WriteRanked, read_examples
+from wikisum.pipeline.rerank.shard import STAGE, WriteRanked, read_examples
 from wikisum.ranker.data.errors import BadFile
 
 if TYPE_CHECKING:
     from wikisum.ranker.learned.score import Scorer
 
-STAGE = "rank"
 ARTICLES_PER_CHUNK = 64
 
 Key = tuple[int, int]  # the part and the chunk's number in its shard

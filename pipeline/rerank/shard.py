@@ -19,6 +19,7 @@ from wikisum.ranker.data.check import Fault, table_fault
 from wikisum.ranker.data.errors import BadFile
 from wikisum.ranker.rank import method_scores
 
+STAGE = "rank"
 SETTINGS_KEY = "wikisum.settings"
 
 

@@ -18,9 +18,8 @@ from wikisum.pipeline.examples.subwords import MODEL, PIECES
 from wikisum.pipeline.records import Example
 from wikisum.pipeline.report.card import CARD
 from wikisum.pipeline.report.report import PAGE, REPORT
-from wikisum.pipeline.rerank.learned import STAGE, RankShards
 from wikisum.pipeline.rerank.settings import RankSettings
-from wikisum.pipeline.rerank.shard import RankShard, WriteRanked
+from wikisum.pipeline.rerank.shard import STAGE, RankShard, WriteRanked
 from wikisum.pipeline.setting import Settings
 from wikisum.ranker.rank import LEARNED, METHODS
 from wikisum.ranker.runs.files import VOCAB
@@ -95,6 +94,8 @@ def _rank(job: Job, source: Source, settings: RankSettings) -> StageResult:
 
 def _rank_learned(job: Job, source: Source, settings: RankSettings, device: str) -> StageResult:
     """Rank by the learned ranker in the work folder."""
+    from wikisum.pipeline.rerank.learned import RankShards  # takes seconds: it loads torch
+
     run = _run(source, settings, device)
     writer = job.writer(run)
     construct = RankShards(

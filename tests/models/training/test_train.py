@@ -62,14 +62,16 @@ def test_one_batch_is_learned_by_heart(name, trainer, run_settings, small):
     shape = dataclasses.replace(small[name], vocab_size=600)
     settings = dataclasses.replace(run_settings, model=shape)
     made = trainer(settings=settings, dropout=0.0, label_smoothing=0.0, width=32)
-    batch = made.train.batch(np.arange(4))
-    model, optimizer = made.model.train(), torch.optim.Adam(made.model.parameters(), lr=5e-3)
+    batch = made.train.batch(np.arange(2))
+    model, optimizer = made.model.train(), torch.optim.Adam(made.model.parameters(), lr=1e-2)
     for _ in range(200):
         loss = model(batch, 0.0).total / batch.label_slot_Y.numel()
+        if loss.item() < 0.02:
+            return
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    assert loss.item() < 0.02
+    pytest.fail(f"the loss is {loss.item():.3f} after 200 updates")
 
 
 @pytest.mark.slow
