@@ -6,7 +6,7 @@ UNITS := tests/crawl tests/ranker tests/graphs tests/pipeline tests/models
 # where it is set, each of the many processes would compile all modules again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-quick test fast lint format bench clusters
+.PHONY: help demo demo-quick test all-tests fast lint format bench clusters
 .DELETE_ON_ERROR:
 
 help:
@@ -55,7 +55,11 @@ demo: demo-quick
 	$(BIN)/python -m benchmarks.show_summary out/demo-model/test.jsonl
 	@echo 'open out/demo/report/index.html and out/demo-model/scores/index.html in a browser'
 
-test: .venv/ready lint
+# lint and the tests at the same time: each alone leaves a core idle now and then
+test: .venv/ready
+	$(MAKE) --jobs 2 lint all-tests
+
+all-tests: .venv/ready
 	$(BIN)/pytest -n 4 --dist worksteal --durations 40
 
 fast: .venv/ready

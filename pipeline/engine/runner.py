@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -27,6 +27,26 @@ LOG_OF_REMOTE = "wikisum-beam-{}.log"  # in the temporary folder, for a remote o
 POLL_SECONDS = 10.0  # on an object store each is a request
 START_SECONDS = 300.0  # for the workers of an engine to start
 START_SECONDS_ON_DATAFLOW = 1_800.0
+
+OptionsT = TypeVar("OptionsT", bound=PipelineOptions)
+
+
+class LocalOptions(PipelineOptions):
+    """Options that are parsed once for each class of options.
+
+    Beam asks for a view for each transform, and parses all flags again for each: a third of the
+    time of a job with little to do.
+    """
+
+    def __init__(self, flags: list[str]) -> None:
+        super().__init__(flags)
+        object.__setattr__(self, "_views", {})  # other attributes are options
+
+    def view_as(self, cls: type[OptionsT]) -> OptionsT:
+        if cls not in self._views:
+            self._views[cls] = super().view_as(cls)
+        view: OptionsT = self._views[cls]
+        return view
 
 
 class Watch(NamedTuple):
@@ -126,9 +146,9 @@ def _start(
     construct: Callable[[beam.Pipeline], None], flags: list[str], runner: PipelineRunner | None
 ) -> Any:
     """Build a pipeline and start it; return Beam's result."""
-    options = PipelineOptions(flags)
-    named = options.get_all_options().get("runner")
-    pipeline = beam.Pipeline(runner=runner or named, options=options)
+    options = PipelineOptions(flags) if runner is None else LocalOptions(flags)
+    named = runner or options.get_all_options().get("runner")
+    pipeline = beam.Pipeline(runner=named, options=options)
     os.rmdir(pipeline.local_tempdir)  # empty, for Java's transforms; a kill would leave it
     construct(pipeline)
     return pipeline.run()

@@ -4,10 +4,11 @@ import tempfile
 import threading
 
 import pytest
+from apache_beam.options.pipeline_options import DirectOptions, StandardOptions
 
 from wikisum.pipeline.engine import runner
 from wikisum.pipeline.engine.job import Job
-from wikisum.pipeline.engine.runner import LOG, LOG_OF_REMOTE, _stderr_to_log, cause
+from wikisum.pipeline.engine.runner import LOG, LOG_OF_REMOTE, LocalOptions, _stderr_to_log, cause
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.errors import JobFailed
 
@@ -77,3 +78,12 @@ def test_a_job_without_progress_is_canceled(tmp_path, monkeypatch):
         runner._run_watched(job, lambda _: None, [], watch)
     assert result.canceled.is_set()
     assert next(counts) == 4
+
+
+def test_views_of_local_options_are_made_once_and_share_their_values():
+    options = LocalOptions(["--direct_num_workers=3"])
+    view = options.view_as(DirectOptions)
+    assert view.direct_num_workers == 3
+    assert options.view_as(DirectOptions) is view
+    options.view_as(StandardOptions).streaming = True
+    assert view.get_all_options()["streaming"]
