@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from wikisum.models.network.attention import Attention
-from wikisum.models.network.dropout import Dropout
+from wikisum.models.network.dropout import Dropout, relu_dropout
 from wikisum.models.network.packing import Source, pad
 from wikisum.models.network.settings import EncoderDecoderSettings, LayerSettings
 
@@ -45,6 +45,13 @@ class FeedForward(nn.Sequential):
             Dropout(settings.dropout if settings.feedforward_dropout else 0.0),
             nn.Linear(settings.feedforward, settings.width),
         )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the output of each token; ReLU and dropout keep one tensor for both."""
+        widen, _, drop, narrow = self
+        assert isinstance(drop, Dropout)
+        out: Tensor = narrow(relu_dropout(widen(x), drop.p, self.training))
+        return out
 
 
 class LocalLayer(nn.Module):

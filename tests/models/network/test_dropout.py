@@ -4,10 +4,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import Tensor
 from torch.nn import functional as F
 
 from wikisum.models.network.attention import Attention
-from wikisum.models.network.dropout import LEVELS, Dropout, dropout, noise_like
+from wikisum.models.network.dropout import LEVELS, Dropout, dropout, noise_like, relu_dropout
 from wikisum.models.network.settings import LayerSettings
 
 
@@ -48,6 +49,28 @@ def test_only_kept_numbers_have_a_gradient() -> None:
     out.sum().backward()
     assert x.grad is not None
     assert torch.equal(x.grad, out)
+
+
+def test_relu_with_dropout_is_that_of_both() -> None:
+    x = torch.randn(40, 30, requires_grad=True)
+    found = []
+    for work in (lambda x: dropout(x.relu(), 0.3), lambda x: relu_dropout(x, 0.3)):
+        torch.manual_seed(3)
+        out = work(x * 1)
+        (gradient,) = torch.autograd.grad((out * torch.arange(30.0)).sum(), x)
+        found.append((out, gradient))
+    assert torch.equal(found[0][0], found[1][0])
+    assert torch.equal(found[0][1], found[1][1])
+    for share, training in ((0.0, True), (0.3, False)):
+        assert torch.equal(relu_dropout(x * 1, share, training), x.relu())
+
+
+def test_relu_with_dropout_keeps_its_output_alone() -> None:
+    kept: list[Tensor] = []
+    x = torch.randn(40, 30, requires_grad=True) * 1
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t) or t, lambda t: t):
+        out = relu_dropout(x, 0.3)
+    assert [t.data_ptr() for t in kept] == [out.data_ptr()]
 
 
 def test_nothing_is_dropped_without_training_or_share() -> None:
