@@ -1,11 +1,15 @@
 """Run a stage: as a Beam pipeline over its parts, resumed, with progress and one-line errors."""
 
+import contextlib
 import functools
 import hashlib
+import os
 import pickle
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import apache_beam as beam
@@ -158,21 +162,35 @@ def run_parts(
 ) -> StageResult:
     """The result of a run in which each task writes its own part, with no shuffle.
 
-    At most `max_tasks` of them run at a time, on whatever machines.
+    At most `max_tasks` of them run at a time, on whatever machines. The workers of this machine
+    take one task after the other; the embedded runner alone would divide them at the start.
     """
+    is_shared = not job.beam_flags and job.workers > 1
 
-    def construct(pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
+    def construct(claims: str, pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
         elements, path = _elements({i: tasks[i] for i in pending}, parts.folder)
+        split = lanes(elements, max_tasks)
+        if is_shared:
+            split = [elements] * min(len(split), job.workers)
         _ = (
             pipeline
-            | beam.Create(lanes(elements, max_tasks), reshuffle=False)
+            | beam.Create(split, reshuffle=False)
             | beam.Reshuffle()
             # no engine takes one element apart, so a lane has one task at a time
-            | beam.FlatMap(list)
+            | beam.FlatMap(partial(_claimed, claims) if is_shared else list)
             | run.stage.name >> beam.ParDo(DoParts(run.stage.name, _Unpickled(do, path), parts))
         )
 
-    return run_stage(job, run, construct)
+    with tempfile.TemporaryDirectory(prefix="wikisum-claims-") as claims:
+        return run_stage(job, run, partial(construct, claims))
+
+
+def _claimed(folder: str, lane: list[tuple[int, T]]) -> Iterator[tuple[int, T]]:
+    """Yield the elements that no other worker has claimed, each when the one before is done."""
+    for index, task in lane:
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(os.path.join(folder, str(index)), os.O_CREAT | os.O_EXCL))
+            yield index, task
 
 
 def _elements(tasks: dict[int, Any], folder: str) -> tuple[list[tuple[int, bytes | None]], str]:

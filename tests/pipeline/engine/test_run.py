@@ -120,3 +120,22 @@ def _see(index, folder):
     seen = len(os.listdir(folder))
     os.remove(own)
     return PartResult(counts={"tasks": 1}, extra={"seen": seen})
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_done_takes_the_next_task(tmp_path):
+    """The first task ends when the other worker has done all others."""
+    job = Job(Workspace(str(tmp_path)), io.StringIO(), workers=2)
+    tasks = [str(tmp_path / "done")] * 6
+    os.makedirs(tasks[0])
+    result = run_parts(job, StageRun(stage=Stage("x", "y"), part_count=6), tasks, _wait_for_others)
+    assert result.counts == {"done": 6, "done_before": 5}
+
+
+def _wait_for_others(index, folder):
+    end = time.monotonic() + 60
+    while index == 0 and len(os.listdir(folder)) < 5 and time.monotonic() < end:
+        time.sleep(0.01)
+    before = len(os.listdir(folder)) if index == 0 else 0
+    Path(folder, str(index)).touch()
+    return PartResult(counts={"done": 1, "done_before": before})
