@@ -5,18 +5,36 @@ import os
 from pathlib import Path
 from typing import Any, Self
 
+from wikisum.ranker.data.errors import BadFile
 from wikisum.ranker.runs.atomic import atomic_write
 from wikisum.ranker.runs.files import LOG
 
 
 def read_log(run: Path) -> list[dict[str, Any]]:
-    """The rows of a run's log, without a last one that was cut off; none if there is no log."""
-    rows = []
-    with (run / LOG).open("rb") if (run / LOG).is_file() else open(os.devnull, "rb") as file:
-        for line in file:
-            if line.endswith(b"\n"):
-                rows.append(json.loads(line))
-    return rows
+    """Return the rows of a run's log; no rows if there is no log.
+
+    A last line that was cut off is left out. Raises BadFile naming the file and the line if another
+    line is not a row with a `step`.
+    """
+    path = run / LOG
+    if not path.is_file():
+        return []
+    with path.open("rb") as file:
+        return [
+            _row(line, f"{path}, line {number}")
+            for number, line in enumerate(file, 1)
+            if line.endswith(b"\n")
+        ]
+
+
+def _row(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        row: Any = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise BadFile(f"{place}: not JSON: {error}") from error
+    if not isinstance(row, dict) or type(row.get("step")) is not int:
+        raise BadFile(f"{place}: not an object with a whole number as its step")
+    return row
 
 
 class TrainingLog:

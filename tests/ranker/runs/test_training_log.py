@@ -3,6 +3,7 @@ import sys
 
 import pytest
 
+from wikisum.ranker.data.errors import BadFile
 from wikisum.ranker.runs import training_log
 from wikisum.ranker.runs.training_log import TrainingLog, read_log
 
@@ -71,9 +72,21 @@ def test_an_incomplete_last_row_is_ignored_even_if_it_parses(no_board, tmp_path)
     assert steps(tmp_path) == [1]
 
 
-def test_a_damaged_row_is_an_error(tmp_path):
-    (tmp_path / "log.jsonl").write_text('{"step": 1\n{"step": 2}\n')
-    with pytest.raises(ValueError, match="Expecting"):
+@pytest.mark.parametrize(
+    ("row", "fault"),
+    [
+        ('{"step": 1', "not JSON: Expecting"),
+        ("\x00\x00", "not JSON: Expecting"),
+        ("[" * 100_000, "not JSON"),
+        ("", "not JSON"),
+        ("[1]", "not an object"),
+        ('{"loss": 1}', "not an object with a whole number as its step"),
+        ('{"step": "1"}', "not an object with a whole number as its step"),
+    ],
+)
+def test_a_damaged_row_is_named(row, fault, tmp_path):
+    (tmp_path / "log.jsonl").write_text('{"step": 1}\n' + row + '\n{"step": 2}\n')
+    with pytest.raises(BadFile, match=r"/log\.jsonl, line 2: " + fault):
         read_log(tmp_path)
 
 
