@@ -22,7 +22,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from wikisum.graphs import entities
-from wikisum.graphs.entities import network, paragraph_entities, recognizer, words_near_names
+from wikisum.graphs.entities import paragraph_entities, recognizer, words_near_names
 
 PARAGRAPHS = 40
 BATCH = 32  # examples, as a build reads them
@@ -100,7 +100,6 @@ def timed(way: Way, texts: Sequence[str]) -> tuple[Names, float]:
 def cold_seconds(way: Way, texts: Sequence[str]) -> float:
     """Return the CPU seconds of a way in a process that has read nothing yet."""
     recognizer.cache_clear()
-    network.cache_clear()
     way(["Rome"])  # loads the model
     return timed(way, texts)[1]
 

@@ -106,8 +106,10 @@ def measure(words: list[str]) -> None:
     watch = Watch(Path(words[words.index("--out") + 1]) / ".work")
     run_pipeline = run.run_pipeline
 
-    def watched(job: Any, construct: Any, parts: int, stage: str, key: str) -> None:
-        run_pipeline(job, construct, parts, stage, key)
+    def watched(
+        job: Any, construct: Any, parts: int, stage: str, *others: Any, **named: Any
+    ) -> None:
+        run_pipeline(job, construct, parts, stage, *others, **named)
         watch.end(stage)
 
     run.run_pipeline = watched

@@ -41,9 +41,9 @@ SAMPLE = ArticleSample(
     is_original=False,
 )
 GRAPHS = {
-    "spacy, all 100 paragraphs": GraphSettings(entity_paragraphs=100),
-    "spacy (default)": GraphSettings(),
-    "fast": GraphSettings(entities="fast"),
+    "fast, all 100 paragraphs": GraphSettings(entity_paragraphs=100),
+    "fast (default)": GraphSettings(),
+    "spacy": GraphSettings(entities="spacy"),
     "similarity alone": GraphSettings(graphs="similarity"),
 }
 

@@ -130,8 +130,10 @@ def one(*words: str) -> None:
     """What the process of a build does: print the CPU time after each stage, and the wall time."""
     run_pipeline, to = run.run_pipeline, sys.stdout
 
-    def watched(job: Any, construct: Any, parts: int, stage: str, key: str) -> None:
-        run_pipeline(job, construct, parts, stage, key)
+    def watched(
+        job: Any, construct: Any, parts: int, stage: str, *others: Any, **named: Any
+    ) -> None:
+        run_pipeline(job, construct, parts, stage, *others, **named)
         print(STAGES.get(stage, stage), cpu_seconds(), file=to, flush=True)
 
     run.run_pipeline = watched

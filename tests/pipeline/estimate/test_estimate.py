@@ -129,12 +129,15 @@ def test_the_web_is_asked_for_what_the_crawl_has_not():
 def test_other_settings():
     soup = found(settings=Settings(PageSettings(extractor="soup")))
     assert cost(soup, "scan").cpu_seconds > 2 * cost(found(), "scan").cpu_seconds
-    for given in ({"graph_paragraphs": 10}, {"entity_paragraphs": 10}, {"entities": "fast"}):
+    for given in ({"graph_paragraphs": 10}, {"entity_paragraphs": 10}, {"entities": "none"}):
         linked = found(settings=Settings(GraphSettings(**given)))
         assert cost(linked, "graphs").cpu_seconds < cost(found(), "graphs").cpu_seconds
     volume = found().volumes
-    seconds = volume.linked_chars / RATES.similar_chars + volume.entity_chars / RATES.spacy_chars
-    assert cost(found(), "graphs").cpu_seconds == pytest.approx(1 + RATES.model_seconds + seconds)
+    for entities, speed in (("fast", RATES.fast_chars), ("spacy", RATES.spacy_chars)):
+        linked = found(settings=Settings(GraphSettings(entities=entities)))
+        seconds = volume.linked_chars / RATES.similar_chars + volume.entity_chars / speed
+        expected = 1 + RATES.model_seconds + seconds
+        assert cost(linked, "graphs").cpu_seconds == pytest.approx(expected)
     none = found(settings=Settings(GraphSettings(graphs="none")))
     assert cost(none, "graphs").cpu_seconds == 1
     given = found(settings=Settings(VocabSettings(vocab="x.model")))
