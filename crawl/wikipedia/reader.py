@@ -14,7 +14,8 @@ from wikisum.crawl.wikipedia.formulas import formula_text
 from wikisum.crawl.wikipedia.marks import APOSTROPHE, HOLE, ITEM, NOTHING, SPLIT
 from wikisum.crawl.wikipedia.mend import clean
 from wikisum.crawl.wikipedia.site import ENGLISH, Site, hidden_link
-from wikisum.crawl.wikipedia.templates.rules import Call
+from wikisum.crawl.wikipedia.templates.places import coordinates
+from wikisum.crawl.wikipedia.templates.rules import Call, first, joined
 from wikisum.crawl.wikipedia.templates.silent import is_silent
 from wikisum.crawl.wikipedia.templates.table import TABLE, template_text
 
@@ -52,6 +53,10 @@ _NUMBER_DATA = re.compile(
     r"\{\{\s*(?:metadaten[ _](?:einwohnerzahl|fläche)|fldez|ewz|ewd|ewr)\b", re.IGNORECASE
 )
 _UNKNOWN_NUMBER = "…"
+# Templates without text, except where they take the place of a word: "is located at {{coord|...}}".
+_AS_WORDS = {
+    "coord": coordinates, "ipa": first, "api": joined(""), "msapi": joined(""),
+}  # fmt: skip
 _INVISIBLE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 EXTERNAL_SECTIONS = frozenset((
     "external links", "external link", "weblinks", "links", "liens externes", "enlaces externos",
@@ -154,8 +159,9 @@ class Reader:
         target = str(node.title).strip()
         if (match := self._category.match(target)) and not target.startswith(":"):
             self._categories.append(" ".join(match[1].replace("_", " ").split()))
-        is_hidden = self._hidden.match(target) or (
-            node.text is not None and _IMAGE_OPTION.match(str(node.text))
+        is_hidden = not target.startswith(":") and (
+            self._hidden.match(target)
+            or (node.text is not None and _IMAGE_OPTION.match(str(node.text)))
         )
         if is_hidden or silent:
             if node.text is not None:  # captions hold references too
@@ -228,8 +234,10 @@ class Reader:
         """What a template shows: by its body in the dump, by a parser function, by the table."""
         if (expanded := self._expanded(node, name)) is not None:
             return self.text_of(_parse(expanded))
-        if _NUMBER_DATA.match(str(node)) or (
-            name not in TABLE and is_silent(name, bool(node.params))
+        as_word = _AS_WORDS.get(name) if place and _is_behind_word(*place) else None
+        if as_word is None and (
+            _NUMBER_DATA.match(str(node))
+            or (name not in TABLE and is_silent(name, bool(node.params)))
         ):
             return ""
         named: dict[str, str] = {}
@@ -240,6 +248,8 @@ class Reader:
                 parameter.value
             ).strip()
         call = Call(name, _positional(values), named, self._site.language)
+        if as_word is not None:
+            return as_word(call)
         shown = template_text(call)
         if shown.is_known:
             return shown.text
@@ -326,6 +336,12 @@ def stands_in_sentence(siblings: list[Any], index: int) -> bool:
     following = siblings[index + 1] if index + 1 < len(siblings) else ""
     head = str(following).partition("\n")[0] if isinstance(following, nodes.Text) else ""
     return head[:1] in (" ", ",") and bool(head.strip(" .,;:"))
+
+
+def _is_behind_word(siblings: list[Any], index: int) -> bool:
+    """Whether a word and a space stand before a template, and no parenthesis is open."""
+    before = str(siblings[index - 1]) if index else ""
+    return bool(re.search(r"\w $", before[-2:])) and before.rfind("(") <= before.rfind(")")
 
 
 def _is_glued(siblings: list[Any], index: int) -> bool:

@@ -1,4 +1,6 @@
-"""Templates that name ships, roads, stations, celestial bodies, Bible verses."""
+"""Templates that name ships, roads, stations, celestial bodies, Bible verses, coordinates."""
+
+import re
 
 from wikisum.crawl.wikipedia.templates.rules import Call, Rule, first, joined, prefixed
 
@@ -93,6 +95,33 @@ def _college_team(call: Call) -> str:
 def _nuclide(call: Call) -> str:
     """`carbon|14` -> `carbon-14`."""
     return "-".join(value for value in call.values[:2] if value)
+
+
+_DEGREE_MARKS = "°′″"
+_COORDINATE = re.compile(r"-?\d{1,3}(?:\.\d+)?")
+
+
+def coordinates(call: Call) -> str:
+    """`12|19|N|70|1|W` -> `12°19′N 70°1′W`, `12.3|-70` -> `12.3°N 70°W`; "" for other forms."""
+    values = [value.strip() for value in call.values]
+    are_numbers = len(values) > 1 and all(map(_COORDINATE.fullmatch, values[:2]))
+    if are_numbers and not {"N", "S"} & set(values):
+        return f"{_signed(values[0], 'NS')} {_signed(values[1], 'EW')}"
+    parts: list[str] = []
+    numbers: list[str] = []
+    for value in values:
+        if _COORDINATE.fullmatch(value) and len(numbers) < len(_DEGREE_MARKS):
+            numbers.append(value)
+        elif value in ("N", "S", "E", "W") and numbers:
+            parts.append("".join(map(str.__add__, numbers, _DEGREE_MARKS)) + value)
+            numbers = []
+        else:
+            break
+    return " ".join(parts) if len(parts) == 2 else ""
+
+
+def _signed(number: str, letters: str) -> str:
+    return f"{number.lstrip('-')}°{letters[number.startswith('-')]}"
 
 
 RULES = [

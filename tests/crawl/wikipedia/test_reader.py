@@ -36,6 +36,19 @@ def lead(text: str, **more) -> str:
             "over $800 (${{formatnum:{{Inflation|US|800|1861}}}} in current dollar terms), which",
             "over $800, which",
         ),
+        # templates without text that take the place of a word, and links with a colon
+        (
+            "Oranjestad is located at {{Coord|12|19|N|70|1|W|}}.",
+            "Oranjestad is located at 12°19′N 70°1′W.",
+        ),
+        ("Oranjestad ({{Coord|12|19|N|70|1|W}}) is the capital.", "Oranjestad is the capital."),
+        ("{{Coord|12|19|N|70|1|W}}\nOranjestad is the capital.", "Oranjestad is the capital."),
+        ("It is the same except for {{IPA|*b}}. It", "It is the same except for *b. It"),
+        (
+            "werden in der [[:Kategorie:Ort|Kategorie Ort]] gesammelt",
+            "werden in der Kategorie Ort gesammelt",
+        ),
+        ("[[Otton Ier|Otton {{Ier}}]] est", "Otton Ier est"),
         # formulas in a sentence, but none on a line
         (r"the sum of <math>(x_i-\bar{x})^2</math>. It", "the sum of (x_i-x̄)². It"),
         ("where <math>n</math> is the number", "where n is the number"),

@@ -1,5 +1,8 @@
 import pytest
 
+from wikisum.crawl.wikipedia.templates.places import coordinates
+from wikisum.crawl.wikipedia.templates.rules import Call
+
 
 @pytest.mark.parametrize(
     ("markup", "text"),
@@ -39,3 +42,20 @@ import pytest
 )
 def test_what_is_shown(markup, text, show):
     assert show(markup) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (["12", "19", "N", "70", "1", "W", ""], "12°19′N 70°1′W"),
+        (["30", "12", "5.5", "S", "74", "7", "0", "E", "type:city"], "30°12′5.5″S 74°7′0″E"),
+        (["12.3", "N", "70.1", "W"], "12.3°N 70.1°W"),
+        (["12.3", "-70.1"], "12.3°N 70.1°W"),
+        (["-12", "70", "region:BR"], "12°S 70°E"),
+        (["12", "N"], ""),
+        (["N", "12"], ""),
+        ([], ""),
+    ],
+)
+def test_coordinates(values, text):
+    assert coordinates(Call("coord", values, {})) == text
