@@ -1,5 +1,6 @@
 """Running a pipeline: nothing of it is left behind, nothing foreign is said."""
 
+import functools
 import io
 import os
 import sys
@@ -139,3 +140,20 @@ def _wait_for_others(index, folder):
     before = len(os.listdir(folder)) if index == 0 else 0
     Path(folder, str(index)).touch()
     return PartResult(counts={"done": 1, "done_before": before})
+
+
+@pytest.mark.slow
+def test_what_a_stage_preloads_is_loaded_once_for_all_workers(tmp_path):
+    job = Job(Workspace(str(tmp_path)), io.StringIO(), workers=2)
+    stage_run = StageRun(stage=Stage("x", "y"), part_count=4, preload=_loaded_in)
+    result = run_parts(job, stage_run, [None] * 4, _compare_loaded)
+    assert result.counts == {"loaded_before": 4}
+
+
+@functools.cache
+def _loaded_in():
+    return os.getpid()
+
+
+def _compare_loaded(index, task):
+    return PartResult(counts={"loaded_before": int(_loaded_in() == os.getppid())})
