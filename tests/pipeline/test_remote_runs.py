@@ -57,7 +57,7 @@ def log_of(data):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ranker", "summarizer"])
 def test_a_run_in_a_store_is_killed_and_resumed(kind, store, topics, tmp_path, capsys):
-    environment = {name: os.environ[name] for name in STORE}
+    environment = {"TMPDIR": str(tmp_path), **{name: os.environ[name] for name in STORE}}
     process = start(words(kind, topics, RUN, 100_000), tmp_path / "log", environment)
     deadline = time.monotonic() + 120
     while not files.exists(f"{RUN}/{LAST}") and process.is_alive():

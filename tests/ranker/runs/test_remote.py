@@ -1,4 +1,5 @@
 import io
+import tempfile
 
 import boto3
 import pytest
@@ -14,7 +15,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def store(monkeypatch):
+def store(monkeypatch, tmp_path_factory):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("temporary")))
     with s3_store(monkeypatch) as store:
         yield store
 
