@@ -7,27 +7,31 @@ HTML pages are converted to text by Common Crawl's rules (`wet_text`). Of their 
 that the rules of `crawl.paragraphs` keep are the training rows. A paragraph is main text if most of
 its runs of four words are in the marked text, or on unmarked pages in the text that the extractor
 `fast` finds in the HTML. FOLDER holds other marked pages as in the article extraction benchmark of
-Scrapinghub; a first model sees no page of their sites. The model that is stored is trained on all
-pages. The threshold is the one at which cross-validation over the sites of the marked pages loses
-LOSS of the marked words.
+Scrapinghub; no model that is scored or stored sees a page of their sites. The threshold is the one
+at which cross-validation over the sites of the other marked pages loses LOSS of the marked words.
+The model file holds the settings and the hashes of its inputs; the same inputs, settings and
+versions give the same bytes on the same kind of machine.
 """
 
 import argparse
 import gzip
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
+import torch
 
 from benchmarks.marked_pages import MarkedPage, read_marked_pages, words
 from benchmarks.wet_text import wet_text
 from wikisum.crawl.errors import BadPage
 from wikisum.crawl.extract.charset import to_utf8
+from wikisum.crawl.extract.merged_lines import split_menus
 from wikisum.crawl.extract.text_blocks import TextModel, logits, read_model
 from wikisum.crawl.extract.text_features import NAMES, Floats, text_features
 from wikisum.crawl.extract.wrapped_lines import join_wrapped_lines
@@ -36,11 +40,28 @@ from wikisum.crawl.paragraphs import drop_reasons, split_long
 from wikisum.crawl.warc.warc import PageRecord, read_captures
 
 GRAM_WORDS = 4
-REGULARIZATION = 0.01
+HIDDEN = 32
+EPOCHS = 8
+BATCH_PARAGRAPHS = 512
+LEARNING_RATE = 2e-3
+WEIGHT_DECAY = 0.05
+DROPOUT = 0.2
 MIN_SCALE = 0.1  # so that features that few paragraphs have do not weigh more than common ones
 MAX_WEIGHT_WORDS = 100
 UNMARKED_WEIGHT = 0.5
-LOSS = 0.01
+LOSS = 0.008
+SETTINGS = {
+    "hidden": HIDDEN,
+    "epochs": EPOCHS,
+    "batch_paragraphs": BATCH_PARAGRAPHS,
+    "learning_rate": LEARNING_RATE,
+    "weight_decay": WEIGHT_DECAY,
+    "dropout": DROPOUT,
+    "min_scale": MIN_SCALE,
+    "max_weight_words": MAX_WEIGHT_WORDS,
+    "unmarked_weight": UNMARKED_WEIGHT,
+    "loss": LOSS,
+}
 _ADDRESS = re.compile(
     r"<(?:link[^>]*rel=.?canonical.?[^>]*href|meta[^>]*og:url[^>]*content)=[\"']?"
     r"(https?://[^\"'> ]+)"
@@ -75,7 +96,8 @@ def site_of(address: str) -> str:
 def make_rows(html: bytes, text: str, site: str, is_marked: bool) -> Rows | None:
     """Return the rows of a page with its main text; None if the rules keep nothing of it."""
     joined = join_wrapped_lines(wet_text(html.decode("utf-8", "replace")))
-    lines = [piece for line in joined for piece in split_long(line)]
+    split = [piece for line in joined for piece in split_menus(line)]
+    lines = [piece for line in split for piece in split_long(line)]
     kept = [i for i, reason in enumerate(drop_reasons(lines)) if reason is None]
     if not kept:
         return None
@@ -129,16 +151,45 @@ def unmarked_rows(path: Path) -> Iterator[Rows]:
 
 
 def fit(pages: Sequence[Rows], threshold: float = 0.0) -> TextModel:
-    """Return a model of these pages, learned on scaled features, stored for plain ones."""
+    """Return a model of these pages, trained on standardized features, stored for plain ones."""
     inputs = np.concatenate([page.inputs for page in pages])
-    labels = np.concatenate([page.is_text for page in pages])
     weights = np.concatenate(list(map(_weights, pages)))
     mean, scale = inputs.mean(axis=0), np.maximum(inputs.std(axis=0), MIN_SCALE)
-    regression = LogisticRegression(C=REGULARIZATION, max_iter=300)
-    regression.fit((inputs - mean) / scale, labels, sample_weight=weights / weights.mean())
-    coefficients = regression.coef_[0] / scale
-    bias = float(regression.intercept_[0] - coefficients @ mean)
-    return read_model(model_json(TextModel(bias, threshold, coefficients)))
+    net = train_network(
+        torch.from_numpy((inputs - mean) / scale).float(),
+        torch.from_numpy(np.concatenate([page.is_text for page in pages])).float(),
+        torch.from_numpy(weights / weights.mean()).float(),
+    )
+    hidden, output = net[0], net[-1]
+    by_input = hidden.weight.detach().numpy() / scale
+    bias = hidden.bias.detach().numpy() - by_input @ mean
+    last = output.weight.detach().numpy()[0]
+    return read_model(model_json(TextModel(threshold, bias, by_input, last, output.bias.item())))
+
+
+def train_network(
+    inputs: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor
+) -> torch.nn.Sequential:
+    """Return a trained network: rows of features in, log-odds out."""
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(
+        torch.nn.Linear(inputs.shape[1], HIDDEN),
+        torch.nn.ReLU(),
+        torch.nn.Dropout(DROPOUT),
+        torch.nn.Linear(HIDDEN, 1),
+    )
+    optimizer = torch.optim.AdamW(net.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
+    steps = EPOCHS * -(-len(inputs) // BATCH_PARAGRAPHS)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=steps)
+    loss_of = torch.nn.BCEWithLogitsLoss(reduction="none")
+    for _ in range(EPOCHS):
+        for rows in torch.randperm(len(inputs)).split(BATCH_PARAGRAPHS):
+            loss = (loss_of(net(inputs[rows])[:, 0], labels[rows]) * weights[rows]).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+    return net
 
 
 def _weights(page: Rows) -> Floats:
@@ -147,12 +198,28 @@ def _weights(page: Rows) -> Floats:
     return np.asarray(weights / np.sqrt(weights.sum()) * (1 if page.is_marked else UNMARKED_WEIGHT))
 
 
-def model_json(model: TextModel) -> str:
-    """Return the stored form of a model."""
-    pairs = zip(NAMES, model.weights, strict=True)
-    by_name = {name: round(float(weight), 4) for name, weight in pairs}
-    stored = {"bias": round(model.bias, 4), "threshold": round(model.threshold, 4)}
-    return json.dumps({**stored, "weights": by_name}, indent=1) + "\n"
+def model_json(model: TextModel, training: Mapping[str, Any] | None = None) -> str:
+    """Return the stored form of a model: for each feature its weights to the hidden units."""
+    lines = ",\n".join(
+        f"  {json.dumps(name)}: {json.dumps(_rounded(row))}"
+        for name, row in zip(NAMES, model.weights.T, strict=True)
+    )
+    return (
+        f'{{\n "training": {json.dumps(training)},\n "threshold": {round(model.threshold, 4)},\n'
+        f' "bias": {json.dumps(_rounded(model.bias))},\n'
+        f' "output": {json.dumps(_rounded(model.output))},\n'
+        f' "output_bias": {round(model.output_bias, 4)},\n "weights": {{\n{lines}\n }}\n}}\n'
+    )
+
+
+def _rounded(values: Floats) -> list[float]:
+    return [round(float(value), 4) for value in values]
+
+
+def facts_of_training(files: Sequence[Path]) -> dict[str, Any]:
+    """Return what a model depends on: settings, versions, and for each input file its hash."""
+    hashes = {path.name: sha256(path.read_bytes()).hexdigest() for path in files}
+    return {"settings": SETTINGS, "versions": {"torch": version("torch")}, "inputs": hashes}
 
 
 def cross_validate(pages: Sequence[Rows], folds: int) -> list[tuple[Rows, Floats]]:
@@ -204,21 +271,18 @@ HEADER = """| pages | number | paragraphs | junk | precision of words | junk gon
 
 
 def train(pages: Sequence[Rows], held_out: Sequence[Rows], folds: int) -> TextModel:
-    """Return a model of all pages; print how well models do on pages that they did not see."""
+    """Return a model of all pages but those of held-out sites; print scores on unseen pages."""
+    held_sites = {page.site for page in held_out}
+    others = [page for page in pages if page.site not in held_sites]
     print(HEADER)
-    if held_out:
-        held_sites = {page.site for page in held_out}
-        others = [page for page in pages if page.site not in held_sites]
-        scored = cross_validate(others, folds)
-        threshold = threshold_for(scored, LOSS)
-        report("cross-validation", scored, threshold)
-        report("held out", score(held_out, fit(others)), threshold)
-    every = [*pages, *held_out]
-    scored = cross_validate(every, folds)
+    scored = cross_validate(others, folds)
     threshold = threshold_for(scored, LOSS)
-    report("cross-validation, all", scored, threshold)
-    print(f"{len(every)} pages of {len({page.site for page in every})} sites")
-    return fit(every, threshold)
+    report("cross-validation", scored, threshold)
+    model = fit(others, threshold)
+    if held_out:
+        report("held out", score(held_out, model), threshold)
+    print(f"{len(others)} pages of {len({page.site for page in others})} sites")
+    return model
 
 
 def main() -> None:
@@ -229,13 +293,16 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    torch.set_num_threads(1)  # sums do not depend on the number of cores
     held_out = list(benchmark_rows(options.held_out)) if options.held_out else []
     pages = list(marked_rows(read_marked_pages(options.pages)))
     for path in options.unmarked:
         pages += unmarked_rows(path)
     model = train(pages, held_out, options.folds)
     if options.out:
-        options.out.write_text(model_json(model))
+        truth = [options.held_out / "ground-truth.json"] if options.held_out else []
+        training = facts_of_training([options.pages, *options.unmarked, *truth])
+        options.out.write_text(model_json(model, training))
 
 
 if __name__ == "__main__":

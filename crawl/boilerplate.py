@@ -1,6 +1,7 @@
 """Recognize paragraphs that are no text about anything: notices, policies, lists of references."""
 
 import re
+from collections.abc import Sequence
 
 _NOTICE = re.compile(
     r"^\W*(?:©|\(c\)|copyright\b)(?=.{0,160}$)|(?:©|\(c\)) ?(?:copyright )?\d{4}"
@@ -82,6 +83,63 @@ _GLUED = re.compile(
 )
 MIN_GLUED = 4  # different words
 WORDS_PER_GLUED = 30
+
+# A number that a sentence follows without a mark, as in footnotes: "16 An estimate", "[3] See".
+_NOTE_NUMBER = re.compile(r"(?:\[(\d{1,3})\] ?|(\d{1,3}) ?)(?=[\"“'‘(]?[^\W\d_a-z])")
+MIN_NOTES = 3
+MAX_NOTE_STEP = 10  # between the numbers of footnotes that follow each other
+MAX_NOTE_LINES = 12  # between them
+_FIGURE = re.compile(
+    r"(?:fig(?:ure|s)?|table|plate|abb(?:ildung)?)s?\.? ?\d[\d–-]*[a-z]?[.:)]", re.I
+)
+_CREDIT = re.compile(
+    r"\((?:photo|image|picture|credit|courtesy|foto)\b[^()]*\)\W*$"
+    r"|\b(?:photo|image|photograph)s?(?: (?:credit|courtesy|by)\b|:)[^.]{0,60}\.?$"
+    r"|© ?getty images.{0,20}$",
+    re.IGNORECASE,
+)
+MAX_CREDIT_CHARS = 300
+_NETWORK = r"(?:Facebook|Twitter|LinkedIn|Instagram|YouTube|Reddit|Pinterest|WhatsApp|Tumblr)"
+_SHARE_BAR = re.compile(rf"{_NETWORK}(?:.{{0,20}}?{_NETWORK}){{2}}", re.IGNORECASE)
+
+
+def footnotes(lines: Sequence[str], kept: Sequence[int]) -> set[int]:
+    """Return which of the lines `kept` are footnotes: at least three, with rising numbers.
+
+    >>> sorted(footnotes(["Text.", "7 See A.", "8 In B.", "It was.", "10 Cf. C."], range(5)))
+    [1, 2, 4]
+    """
+    found: set[int] = set()
+    run: list[tuple[int, int]] = []
+    for i in kept:
+        match = _NOTE_NUMBER.match(lines[i])
+        if not match:
+            continue
+        number = int(match[1] or match[2])
+        if run and not (
+            0 < number - run[-1][1] <= MAX_NOTE_STEP and i - run[-1][0] <= MAX_NOTE_LINES
+        ):
+            run = []
+        run.append((i, number))
+        if len(run) >= MIN_NOTES:
+            found.update(place for place, _ in run)
+    return found
+
+
+def is_caption(paragraph: str) -> bool:
+    """Return whether a paragraph is the caption of a figure, or a short one that credits a photo.
+
+    >>> is_caption("Fig. 10-13. Images of the flood."), is_caption("Figure 8 shows the bridge.")
+    (True, False)
+    """
+    if _FIGURE.match(paragraph):
+        return True
+    return len(paragraph) <= MAX_CREDIT_CHARS and bool(_CREDIT.search(paragraph))
+
+
+def is_share_bar(paragraph: str) -> bool:
+    """Return whether a paragraph names three social networks in a row, as links to them do."""
+    return bool(_SHARE_BAR.search(paragraph))
 
 
 def is_notice(paragraph: str) -> bool:

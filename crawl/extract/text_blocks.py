@@ -1,4 +1,4 @@
-"""Find the notices, teasers and menus among the prose of a plain-text page, with a linear model.
+"""Find the notices, teasers and menus among the prose of a plain-text page, with a small network.
 
 Rules decide which paragraphs are sentences (`crawl.paragraphs`); the model decides which of these
 belong to the page's main text. It (text_blocks.json) is trained by benchmarks/train_text_blocks.py
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wikisum.crawl.boilerplate import footnotes, is_caption, is_share_bar
 from wikisum.crawl.extract.text_features import NAMES, Floats, text_features
 
 MODEL_FILE = Path(__file__).with_name("text_blocks.json")
@@ -20,23 +21,30 @@ MIN_LINES = 5  # of a page whose lines say something about each other
 
 
 class TextModel(NamedTuple):
-    """The weights of the linear model. A paragraph whose logit is below `threshold` is furniture.
+    """A network with one hidden layer. A paragraph with a logit below `threshold` is furniture.
 
-    logit = bias + features . weights, the features by `text_features.NAMES`.
+    logit = `output` . max(0, `bias` + `weights` . features) + `output_bias`
+
+    `weights` is [hidden, features], the features by `text_features.NAMES`; `bias` and `output` are
+    [hidden].
     """
 
-    bias: float
     threshold: float
+    bias: Floats
     weights: Floats
+    output: Floats
+    output_bias: float
 
 
 def mark_furniture(
     lines: Sequence[str], reasons: Sequence[str | None], model: TextModel | None = None
 ) -> list[str | None]:
-    """Return the reasons for which lines are dropped, with `furniture` for those that are.
+    """Return the reasons for which lines are dropped, with those that plain text has besides.
 
-    `reasons` are those of `drop_reasons`; only lines without a reason are looked at. Pages of
-    fewer than 5 lines are left as they are.
+    `footnote`: one of several numbered notes. `caption`: of a figure or photo. `furniture`: the
+    model says so, or links to social networks stand in the line. `reasons` are those of
+    `drop_reasons`; only lines without a reason are looked at. Pages of fewer than 5 lines are left
+    as they are.
     """
     marked = list(reasons)
     kept = [i for i, reason in enumerate(reasons) if reason is None]
@@ -44,14 +52,19 @@ def mark_furniture(
         return marked
     model = model or default_model()
     for i, value in zip(kept, logits(lines, kept, model), strict=True):
-        if value < model.threshold:
+        if value < model.threshold or is_share_bar(lines[i]):
             marked[i] = "furniture"
+        elif is_caption(lines[i]):
+            marked[i] = "caption"
+    for i in footnotes(lines, kept):
+        marked[i] = "footnote"
     return marked
 
 
 def logits(lines: Sequence[str], kept: Sequence[int], model: TextModel) -> Floats:
     """Return the model's log-odds that each line of `kept` is main text."""
-    return np.asarray(text_features(lines, kept) @ model.weights + model.bias)
+    hidden = np.maximum(text_features(lines, kept) @ model.weights.T + model.bias, 0)
+    return np.asarray(hidden @ model.output + model.output_bias)
 
 
 @cache
@@ -61,7 +74,12 @@ def default_model() -> TextModel:
 
 
 def read_model(text: str) -> TextModel:
-    """Parse a model stored as JSON. Raises KeyError if a feature has no weight."""
+    """Parse a model stored as JSON. Raises KeyError if a feature has no weights."""
     stored = json.loads(text)
-    weights = np.array([stored["weights"][name] for name in NAMES])
-    return TextModel(stored["bias"], stored["threshold"], weights)
+    return TextModel(
+        threshold=stored["threshold"],
+        bias=np.array(stored["bias"]),
+        weights=np.array([stored["weights"][name] for name in NAMES]).T,
+        output=np.array(stored["output"]),
+        output_bias=stored["output_bias"],
+    )

@@ -1,6 +1,14 @@
 import pytest
 
-from wikisum.crawl.boilerplate import is_glued, is_notice, is_policy, is_reference
+from wikisum.crawl.boilerplate import (
+    footnotes,
+    is_caption,
+    is_glued,
+    is_notice,
+    is_policy,
+    is_reference,
+    is_share_bar,
+)
 
 
 @pytest.mark.parametrize(
@@ -72,3 +80,49 @@ def test_words_of_menus_are_glued():
 )
 def test_prompts_are_notices(text):
     assert is_notice(text)
+
+
+def test_numbered_notes_with_rising_numbers_are_footnotes():
+    lines = [
+        "The Kadets won the election of 1906 in the city.",
+        "16 An estimate based on unpublished research.",
+        "29In this part of their strategy they enjoyed success.",
+        "[30] Again, reference is to the research.",
+        "34 The western borderlands were allotted 93 seats.",
+    ]
+    assert footnotes(lines, range(5)) == {2, 3, 4}  # 29 is too far from 16
+    assert footnotes(lines, [0, 2, 3]) == set()
+    assert footnotes([lines[4], lines[3], lines[2]], range(3)) == set()
+
+
+@pytest.mark.parametrize(
+    "step", ["1. Mix the flour.", "2) Mix the eggs.", "3 eggs are boiled.", "100 yards of it."]
+)
+def test_steps_and_amounts_are_no_footnotes(step):
+    assert footnotes([step, step.replace(step[0], "2", 1), "3 cups are hot."], range(3)) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Figure 5. War Minister Verkhovskii speaking in the Council.", True),
+        ("Fig. 10-13.Images of the snow in the fringes of Phoenix.", True),
+        ("Abbildung 4: klassische Schwachschicht.", True),
+        ("Snow in the hills, 2,000 ft. elevation (credit: @Chris on twitter)", True),
+        ("A palace ritual for ancestors is performed. © Getty Images Korea", True),
+        ("The DSLR is the most common camera. Photo by: 'James Sutton'.", True),
+        ("Figure 10 shows how the repository looks now.", False),
+        ("The photo by Adams was sold in 1981. It is now in a museum of the town.", False),
+        ("Table salt is common.", False),
+    ],
+)
+def test_captions(text, expected):
+    assert is_caption(text) is expected
+
+
+def test_links_to_social_networks():
+    assert is_share_bar(
+        "Winter storm until Friday Email Facebook Twitter LinkedIn Reddit Show more"
+    )
+    assert is_share_bar("share with FacebookTwitterPinterest")
+    assert not is_share_bar("She left Facebook for Twitter, and neither of them was sold in 2010.")

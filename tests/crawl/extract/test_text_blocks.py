@@ -46,23 +46,35 @@ def test_reasons_of_the_rules_stay():
     assert mark_furniture(PAGE, ["too_short"] * len(PAGE)) == ["too_short"] * len(PAGE)
 
 
+def test_notes_captions_and_share_bars_have_reasons():
+    notes = [f"{n} See the book of the engineer on iron, and the map of {n}." for n in (7, 8, 9)]
+    caption = "Figure 2. The bridge of Tavin before it was closed in 1950."
+    bar = "The line was closed in 1950. Facebook Twitter Pinterest and more of them."
+    page = [*STORY, *notes, caption, bar]
+    never = TextModel(-np.inf, np.zeros(1), np.zeros((1, len(NAMES))), np.zeros(1), 0.0)
+    marked = mark_furniture(page, [None] * len(page), never)
+    assert marked == [None] * len(STORY) + ["footnote"] * 3 + ["caption", "furniture"]
+
+
 @pytest.mark.parametrize(("count", "reason"), [(4, None), (5, "furniture")])
 def test_pages_of_few_lines_are_left(count, reason):
-    always = TextModel(0.0, np.inf, np.zeros(len(NAMES)))
+    always = TextModel(np.inf, np.zeros(1), np.zeros((1, len(NAMES))), np.zeros(1), 0.0)
     assert mark_furniture(STORY[:count], [None] * count, always) == [reason] * count
 
 
 def test_logits_by_hand():
-    model = TextModel(0.5, 0.0, np.arange(len(NAMES)) / 10)
+    weights = np.array([np.arange(len(NAMES)), -np.arange(len(NAMES))]) / 10
+    model = TextModel(0.0, np.array([0.5, 9.0]), weights, np.array([2.0, -3.0]), 0.25)
     rows: Sequence[Sequence[float]] = text_features(PAGE, [41, 42])
-    expected = [0.5 + sum(i / 10 * x for i, x in enumerate(row)) for row in rows]
+    sums = [sum(i / 10 * x for i, x in enumerate(row)) for row in rows]
+    expected = [2 * max(0.0, 0.5 + s) - 3 * max(0.0, 9 - s) + 0.25 for s in sums]
     assert logits(PAGE, [41, 42], model) == pytest.approx(expected)
 
 
-def test_every_feature_has_a_weight_and_no_other_has():
+def test_every_feature_has_weights_and_no_other_has():
     stored = json.loads(MODEL_FILE.read_text())
     assert tuple(stored["weights"]) == NAMES
-    assert default_model().weights.tolist() == list(stored["weights"].values())
+    assert default_model().weights.T.tolist() == list(stored["weights"].values())
     del stored["weights"]["share"]
     with pytest.raises(KeyError, match="share"):
         read_model(json.dumps(stored))

@@ -1,0 +1,17 @@
+import json
+
+from benchmarks import train_text_blocks
+from wikisum.crawl.extract import text_blocks
+
+
+def test_the_stored_model_of_plain_text_has_the_settings_of_its_script():
+    training = json.loads(text_blocks.MODEL_FILE.read_text())["training"]
+    assert training["settings"] == train_text_blocks.SETTINGS
+    assert {len(digest) for digest in training["inputs"].values()} == {64}
+
+
+def test_the_stored_form_of_a_model_is_stable():
+    model = text_blocks.default_model()
+    stored = json.loads(text_blocks.MODEL_FILE.read_text())
+    written = train_text_blocks.model_json(model, stored["training"])
+    assert written == text_blocks.MODEL_FILE.read_text()
