@@ -1,7 +1,19 @@
 import json
+from pathlib import Path
+
+import pytest
 
 from benchmarks import train_text_blocks
-from wikisum.crawl.extract import text_blocks
+from wikisum.crawl.extract import main_text, text_blocks
+
+
+def test_the_stored_extractor_has_the_settings_of_its_script(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(train_text_blocks.__file__).parent))
+    script = pytest.importorskip("train_extractor")
+    stored = main_text.MODEL_FILE.read_text()
+    training = json.loads(stored)["training"]
+    assert training["settings"] == script.SETTINGS
+    assert script.stored(main_text.default_model(), training) == stored
 
 
 def test_the_stored_model_of_plain_text_has_the_settings_of_its_script():
