@@ -28,7 +28,7 @@ PARTS = 3
 @pytest.fixture(autouse=True)
 def without_beam(monkeypatch):
     """The parts are done here, one after the other."""
-    monkeypatch.setattr(run, "run_pipeline", lambda job, construct, *_: construct(None))
+    monkeypatch.setattr(run, "run_pipeline", lambda job, construct, *_, **__: construct(None))
 
 
 def build(out: Path, setting: str) -> None:
@@ -63,7 +63,7 @@ def expected(tmp_path_factory) -> dict[str, dict[str, bytes]]:
     for setting in "AB":
         out = tmp_path_factory.mktemp(setting)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(run, "run_pipeline", lambda job, construct, *_: construct(None))
+            patch.setattr(run, "run_pipeline", lambda job, construct, *_, **__: construct(None))
             build(out, setting)
         found[setting] = data(out)
     return found
