@@ -31,6 +31,7 @@ from benchmarks.marked_pages import MarkedPage, read_marked_pages, words
 from benchmarks.wet_text import wet_text
 from wikisum.crawl.errors import BadPage
 from wikisum.crawl.extract.charset import to_utf8
+from wikisum.crawl.extract.main_text import MODEL_FILE as EXTRACTOR_FILE
 from wikisum.crawl.extract.merged_lines import split_menus
 from wikisum.crawl.extract.text_blocks import TextModel, logits, read_model
 from wikisum.crawl.extract.text_features import NAMES, Floats, text_features
@@ -218,7 +219,8 @@ def _rounded(values: Floats) -> list[float]:
 
 def facts_of_training(files: Sequence[Path]) -> dict[str, Any]:
     """Return what a model depends on: settings, versions, and for each input file its hash."""
-    hashes = {path.name: sha256(path.read_bytes()).hexdigest() for path in files}
+    used = [*files, EXTRACTOR_FILE]  # the teacher of pages without marks
+    hashes = {path.name: sha256(path.read_bytes()).hexdigest() for path in used}
     return {"settings": SETTINGS, "versions": {"torch": version("torch")}, "inputs": hashes}
 
 

@@ -98,6 +98,9 @@ _CREDIT = re.compile(
     r"|© ?getty images.{0,20}$",
     re.IGNORECASE,
 )
+# What _CREDIT and _SHARE_BAR match contains one of these; a quick check.
+_CREDIT_KEYS = ("photo", "image", "picture", "credit", "courtesy", "foto", "getty")
+_SHARE_KEYS = ("acebook", "witter", "FACEBOOK", "TWITTER")
 MAX_CREDIT_CHARS = 300
 _NETWORK = r"(?:Facebook|Twitter|LinkedIn|Instagram|YouTube|Reddit|Pinterest|WhatsApp|Tumblr)"
 _SHARE_BAR = re.compile(rf"{_NETWORK}(?:.{{0,20}}?{_NETWORK}){{2}}", re.IGNORECASE)
@@ -134,12 +137,17 @@ def is_caption(paragraph: str) -> bool:
     """
     if _FIGURE.match(paragraph):
         return True
-    return len(paragraph) <= MAX_CREDIT_CHARS and bool(_CREDIT.search(paragraph))
+    if len(paragraph) > MAX_CREDIT_CHARS or not _has_key(paragraph.lower(), _CREDIT_KEYS):
+        return False
+    return bool(_CREDIT.search(paragraph))
 
 
 def is_share_bar(paragraph: str) -> bool:
-    """Return whether a paragraph names three social networks in a row, as links to them do."""
-    return bool(_SHARE_BAR.search(paragraph))
+    """Return whether three social networks are named in a row, as links to them do.
+
+    Facebook or Twitter must be among those of the paragraph.
+    """
+    return _has_key(paragraph, _SHARE_KEYS) and bool(_SHARE_BAR.search(paragraph))
 
 
 def is_notice(paragraph: str) -> bool:
