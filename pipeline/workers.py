@@ -103,19 +103,19 @@ class ForkedWorkerHandler(worker_handlers.GrpcWorkerHandler):
         os.close(ended)
         if report == _ENDED_WELL:
             return
-        reason = _reason(server, report)
-        self._fail_requests(reason)
+        cause = _cause(server, report)
+        self._fail_requests(cause)
         while not self._stopped.wait(_FAIL_EVERY_SECONDS):  # Beam goes on sending requests
-            self._fail_requests(reason)
+            self._fail_requests(cause)
 
-    def _fail_requests(self, reason: str) -> None:
+    def _fail_requests(self, cause: str) -> None:
         """Answer all requests to this worker with an error.
 
         Beam's own `abort` leaves a bundle waiting for data if its worker ended before it connected.
         """
         waiting = self.control_conn._futures_by_id
         for id_ in list(waiting):
-            answer = beam_fn_api_pb2.InstructionResponse(instruction_id=id_, error=reason)
+            answer = beam_fn_api_pb2.InstructionResponse(instruction_id=id_, error=cause)
             waiting.pop(id_).set(answer)
 
     def stop_worker(self) -> None:
@@ -177,7 +177,7 @@ def _send(server: Server, kind: bytes, content: bytes, *descriptors: int) -> Non
             raise RuntimeError(_end_of(server) or str(error)) from error
 
 
-def _reason(server: Server, report: bytes) -> str:
+def _cause(server: Server, report: bytes) -> str:
     """Return why a worker ended: its own error, or that it or the server was killed."""
     if report.startswith(_FAILED):
         return f"a worker process failed: {report.removeprefix(_FAILED).decode(errors='ignore')}"

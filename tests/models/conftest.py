@@ -27,9 +27,12 @@ SMALL = {
 }
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(autouse=True)
 def _one_thread():
-    """Small models are slower on many threads, much slower where other tests run beside."""
+    """Small models are slower on many threads, much slower where other tests run beside.
+
+    The processes that tests start have one too: sums depend on the number.
+    """
     torch.set_num_threads(1)
 
 

@@ -312,7 +312,7 @@ def test_a_run_does_not_go_on_with_another_vocabulary(topics, run_settings, tmp_
     shutil.copytree(topics, data)
     assert main(command(topics, run, changed(run_settings, {"steps": 1}))) == 0
     with (data / "vocab" / "wikisum.model").open("ab") as file:
-        file.write(b"\n")
+        file.write(b"\xfa\x01\x00")  # an empty field that no reader knows
     assert main(command(data, run, changed(run_settings, {"steps": 2}))) == 2
     assert "another vocabulary" in capsys.readouterr().err
 
