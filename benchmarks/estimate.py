@@ -12,6 +12,7 @@ process in the stage; output is what the manifest counts.
 import contextlib
 import io
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -54,9 +55,10 @@ def cpu_seconds() -> float:
 def folder_bytes(folder: Path) -> int:
     """The sizes of all files below a folder, some of which may vanish meanwhile."""
     total = 0
-    for path in folder.rglob("*"):
-        with contextlib.suppress(OSError):
-            total += path.stat().st_size
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.stat(os.path.join(parent, name)).st_size
     return total
 
 

@@ -7,7 +7,7 @@ Builds datasets of generated slices: the articles of DUMP, a real Wikipedia dump
 new titles, at most 1,500 characters, their templates, and references to two pages of 600 bytes.
 Every fourth article brings a template of its own. Each build has a process of its own. CPU time and
 the peak of the proportional set size are those of it and all its workers together; disk is what the
-output folder grows by at most while the stage runs. Memory is sampled four times per second. The
+output folder grows by at most while the stage runs. Memory is sampled twice per second. The
 figures of a build are appended to the file of `--rows`, and builds in it are not run again. Prints
 the table, and the exponents of CPU time.
 """
@@ -41,7 +41,7 @@ PAGES_PER_ARTICLE = 2
 ARTICLES_PER_FILE = 1_000
 ARTICLES_PER_TEMPLATE = 4
 MAX_ARTICLE_CHARS = 1_500
-SAMPLE_SECONDS = 0.25
+SAMPLE_SECONDS = 0.5
 _URL = re.compile(r"https?://[^\s|\]}<]+")
 _PAGE = re.compile(r"<title>([^<]*)</title>.*?<text[^>]*>(.*?)</text>", re.DOTALL)
 _HEAD = "<mediawiki xml:lang='en'><siteinfo><dbname>enwiki</dbname></siteinfo>\n"
@@ -209,6 +209,7 @@ def measured(sources: list[Source], count: int, workers: int, entities: str) -> 
                 row["cpu_seconds"] = round(row["cpu_seconds"] + float(seconds) - before, 1)
                 row["peak_mb"] = round(max(row["peak_mb"], memory))
                 row["disk_mb"] = round(max(row["disk_mb"], disk), 1)
+                print(f"{count} articles, {stage}: {row}", file=sys.stderr)
             before = float(seconds)
         peaks.stop()
         if process.wait():
