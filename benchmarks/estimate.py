@@ -42,13 +42,11 @@ FOLDERS = {
 
 
 def cpu_seconds() -> float:
-    """CPU time so far of this process and its children."""
-    processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
-    total = 0.0
-    for process in processes:
+    """CPU time so far of this process and of all that it or its workers have started."""
+    this, total = psutil.Process(), 0.0
+    for process in (this, *this.children(recursive=True)):
         with contextlib.suppress(psutil.Error):
-            times = process.cpu_times()
-            total += sum(times[:4]) if process == processes[0] else sum(times[:2])
+            total += sum(process.cpu_times()[:4])  # with those of its children that have ended
     return total
 
 

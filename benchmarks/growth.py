@@ -1,15 +1,15 @@
 """CPU time, peak memory and disk of each stage of a whole build, by the number of articles.
 
     python -m benchmarks.growth DUMP --rows benchmarks/growth.jsonl
-        [--articles 1000 4000 16000] [--workers 1 2] [--plot FILE]
+        [--articles 1000 4000 16000] [--workers 1 2] [--article-chars 1500] [--plot FILE]
 
 Builds datasets of generated slices: the articles of DUMP, a real Wikipedia dump, in turn, each with
-new titles, at most 1,500 characters, their templates, and references to two pages of 600 bytes.
-Every fourth article brings a template of its own. Each build has a process of its own. CPU time and
-the peak of the proportional set size are those of it and all its workers together; disk is what the
-output folder grows by at most while the stage runs. Memory is sampled twice per second. The
-figures of a build are appended to the file of `--rows`, and builds in it are not run again. Prints
-the table, and the exponents of CPU time.
+new titles, at most 1,500 characters (`--article-chars`), their templates, and references to two
+pages of 600 bytes. Every fourth article brings a template of its own. Each build has a process of
+its own. CPU time and the peak of the proportional set size are those of it and all its workers
+together; disk is what the output folder grows by at most while the stage runs. Memory is sampled
+twice per second. The figures of a build are appended to the file of `--rows`, and builds in it are
+not run again. Prints the table, and the exponents of CPU time.
 """
 
 import argparse
@@ -40,7 +40,8 @@ from wikisum.pipeline.engine import run
 PAGES_PER_ARTICLE = 2
 ARTICLES_PER_FILE = 1_000
 ARTICLES_PER_TEMPLATE = 4
-MAX_ARTICLE_CHARS = 1_500
+SERIES = ("workers", "entities", "article_chars")  # what the builds of one curve share
+NO_GRAPHS = "no graphs"
 SAMPLE_SECONDS = 0.5
 _URL = re.compile(r"https?://[^\s|\]}<]+")
 _PAGE = re.compile(r"<title>([^<]*)</title>.*?<text[^>]*>(.*?)</text>", re.DOTALL)
@@ -59,7 +60,7 @@ class Source(NamedTuple):
     words: list[str]
 
 
-def read_sources(dump: Path) -> list[Source]:
+def read_sources(dump: Path, max_chars: int) -> list[Source]:
     """The articles of a dump from their leads on, cut."""
     found = []
     for title, text in _PAGE.findall(bz2.decompress(dump.read_bytes()).decode()):
@@ -67,7 +68,7 @@ def read_sources(dump: Path) -> list[Source]:
         words = re.findall(r"[a-z]{2,}", plain.lower())
         if not plain.lower().startswith("#redirect") and len(words) > 400:
             lead = plain[max(0, plain.find("'''")) :]
-            found.append(Source(unescape(title), lead[:MAX_ARTICLE_CHARS], words))
+            found.append(Source(unescape(title), lead[:max_chars], words))
     return found
 
 
@@ -193,7 +194,8 @@ def measured(sources: list[Source], count: int, workers: int, entities: str) -> 
             "--out",
             str(out),
         ]
-        words += ["--workers", str(workers), "--entities", entities, "--recurring-articles", "0"]
+        graphs = ["--graphs", "none"] if entities == NO_GRAPHS else ["--entities", entities]
+        words += ["--workers", str(workers), *graphs, "--recurring-articles", "0"]
         words += ["--memory", "0.25", "--vocab-size", "2000", "--vocab-sample", "4000"]
         command = [sys.executable, "-m", "benchmarks.growth", "--one", *words]
         start = time.monotonic()
@@ -225,7 +227,7 @@ def lines(builds: list[dict[str, Any]]) -> list[dict[str, object]]:
     """A row for each stage of each build, with the exponent since the next smaller build."""
     rows: list[dict[str, object]] = []
     for build in builds:
-        same = [b for b in builds if all(b[k] == build[k] for k in ("workers", "entities"))]
+        same = [b for b in builds if all(b[k] == build[k] for k in SERIES)]
         smaller = [b for b in same if b["articles"] < build["articles"]]
         before = max(smaller, key=lambda b: int(b["articles"]), default=None)
         total = {
@@ -234,7 +236,7 @@ def lines(builds: list[dict[str, Any]]) -> list[dict[str, object]]:
             "disk_mb": build["out_mb"],
         }
         for stage, figures in {**build["stages"], "all": total}.items():
-            row = {name: build[name] for name in ("workers", "entities", "articles")}
+            row = {name: build[name] for name in (*SERIES, "articles")}
             row |= {"stage": stage, **figures, "exponent": "", "memory_ratio": ""}
             old = before and next((r for r in rows if _is_same(r, stage, before)), None)
             if before and old:
@@ -247,20 +249,21 @@ def lines(builds: list[dict[str, Any]]) -> list[dict[str, object]]:
 
 
 def _is_same(row: dict[str, object], stage: str, build: dict[str, Any]) -> bool:
-    names = ("workers", "entities", "articles")
-    return row["stage"] == stage and all(row[name] == build[name] for name in names)
+    same = all(row[name] == build[name] for name in (*SERIES, "articles"))
+    return same and row["stage"] == stage
 
 
 def plot(rows: list[dict[str, object]], path: str) -> None:
     """Draw CPU time, memory and disk of each stage over the number of articles."""
     from matplotlib import pyplot
 
-    series = sorted({(r["workers"], r["entities"]) for r in rows}, key=str)
+    series = sorted({tuple(row[name] for name in SERIES) for row in rows}, key=str)
     figure, panels = pyplot.subplots(
         len(series), 3, figsize=(12, 3.2 * len(series)), squeeze=False, sharex=True
     )
-    for (workers, entities), line in zip(series, panels, strict=True):
-        of_series = [r for r in rows if (r["workers"], r["entities"]) == (workers, entities)]
+    for one_series, line in zip(series, panels, strict=True):
+        workers, entities, chars = one_series
+        of_series = [r for r in rows if tuple(r[name] for name in SERIES) == one_series]
         for panel, unit in zip(line, ("cpu_seconds", "peak_mb", "disk_mb"), strict=True):
             for stage in dict.fromkeys(r["stage"] for r in of_series):
                 points = [(r["articles"], r[unit]) for r in of_series if r["stage"] == stage]
@@ -269,7 +272,9 @@ def plot(rows: list[dict[str, object]], path: str) -> None:
             if unit == "peak_mb":
                 panel.set_ylim(0, None)
             panel.set(xlabel="articles", ylabel=unit.replace("_mb", ", MB").replace("_", " "))
-            panel.set_title(f"workers: {workers}, entities: {entities}", fontsize=9)
+            panel.set_title(
+                f"workers: {workers}, entities: {entities}, {chars} characters", fontsize=9
+            )
         line[-1].legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
     figure.tight_layout()
     figure.savefig(path, dpi=100)
@@ -282,21 +287,23 @@ def main() -> None:
     parser.add_argument("dump", type=Path)
     parser.add_argument("--articles", type=int, nargs="+", default=[1_000, 4_000, 16_000])
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--entities", choices=["spacy", "fast", "none"], default="none")
+    parser.add_argument("--entities", default="none", choices=["spacy", "fast", "none", NO_GRAPHS])
+    parser.add_argument("--article-chars", type=int, default=1_500)
     parser.add_argument("--rows", type=Path, required=True, metavar="FILE")
     parser.add_argument("--plot", metavar="FILE")
     args = parser.parse_args()
     args.rows.touch()
     builds = list(map(json.loads, args.rows.read_text().splitlines()))
-    done = {(b["articles"], b["workers"], b["entities"]) for b in builds}
-    sources = read_sources(args.dump)
+    done = {tuple(b[name] for name in ("articles", *SERIES)) for b in builds}
+    sources = read_sources(args.dump, args.article_chars)
     for count in args.articles:
         for workers in args.workers:
-            if (count, workers, args.entities) not in done:
-                builds.append(measured(sources, count, workers, args.entities))
+            if (count, workers, args.entities, args.article_chars) not in done:
+                figures = measured(sources, count, workers, args.entities)
+                builds.append({**figures, "article_chars": args.article_chars})
                 with args.rows.open("a") as file:
                     file.write(json.dumps(builds[-1]) + "\n")
-    rows = lines(sorted(builds, key=lambda b: (b["workers"], b["entities"], b["articles"])))
+    rows = lines(sorted(builds, key=lambda b: [b[k] for k in (*SERIES, "articles")]))
     print(*table(rows), sep="\n")
     if args.plot:
         plot(rows, args.plot)
