@@ -29,6 +29,15 @@ from extractor_samples import (
     marked_sample,
     read_unmarked_pages,
 )
+from hidden_layer import (
+    DROPOUT,
+    HIDDEN,
+    LEARNING_RATE,
+    MIN_SCALE,
+    HiddenLayer,
+    fit_hidden_layer,
+    hidden_layer_json,
+)
 from marked_pages import (
     MarkedPage,
     bootstrap_interval,
@@ -42,14 +51,10 @@ from wikisum.crawl.extract.blocks import read_blocks
 from wikisum.crawl.extract.hints import BIT_NAMES
 from wikisum.crawl.extract.main_text import Model, main_blocks, read_model
 
-HIDDEN = 32
 EPOCHS = 12
 BATCH_BLOCKS = 2048
-LEARNING_RATE = 2e-3
 WEIGHT_DECAY = 0.01
-DROPOUT = 0.2
 THRESHOLD = 0.4  # near it, precision and recall of held-out pages are equal
-MIN_SCALE = 0.1  # so that hints that few pages have do not weigh more than common ones
 SETTINGS = {
     "hidden": HIDDEN,
     "epochs": EPOCHS,
@@ -68,47 +73,17 @@ NAMES = (
 
 
 def fit(samples: Sequence[Sample | None]) -> Model:
-    """Return a model that was trained on standardized inputs and applies to plain ones."""
+    """Return a model of the pages that have a sample."""
     used = [s for s in samples if s is not None]
-    inputs = np.concatenate([s.inputs for s in used])
-    weights = np.concatenate([s.weights for s in used])
-    mean, scale = inputs.mean(axis=0), np.maximum(inputs.std(axis=0), MIN_SCALE)
-    net = train_network(
-        torch.from_numpy((inputs - mean) / scale),
-        torch.from_numpy(np.concatenate([s.is_main for s in used])).float(),
-        torch.from_numpy(weights / weights.mean()).float(),
+    network = fit_hidden_layer(
+        np.concatenate([s.inputs for s in used]),
+        np.concatenate([s.is_main for s in used]),
+        np.concatenate([s.weights for s in used]),
+        epochs=EPOCHS,
+        batch_rows=BATCH_BLOCKS,
+        weight_decay=WEIGHT_DECAY,
     )
-    hidden, output = net[0], net[-1]
-    by_input = hidden.weight.detach().numpy() / scale
-    bias = hidden.bias.detach().numpy() - by_input @ mean
-    return read_model(
-        model_json(bias, by_input, output.weight.detach().numpy()[0], output.bias.item())
-    )
-
-
-def train_network(
-    inputs: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor
-) -> torch.nn.Sequential:
-    """Return a trained network: rows of features in, log-odds out."""
-    torch.manual_seed(0)
-    net = torch.nn.Sequential(
-        torch.nn.Linear(inputs.shape[1], HIDDEN),
-        torch.nn.ReLU(),
-        torch.nn.Dropout(DROPOUT),
-        torch.nn.Linear(HIDDEN, 1),
-    )
-    optimizer = torch.optim.AdamW(net.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
-    steps = EPOCHS * -(-len(inputs) // BATCH_BLOCKS)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=steps)
-    loss_of = torch.nn.BCEWithLogitsLoss(reduction="none")
-    for _ in range(EPOCHS):
-        for rows in torch.randperm(len(inputs)).split(BATCH_BLOCKS):
-            loss = (loss_of(net(inputs[rows])[:, 0], labels[rows]) * weights[rows]).mean()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
-    return net
+    return read_model(hidden_layer_json(network, NAMES, THRESHOLD))
 
 
 def fit_twice(samples: Sequence[Sample | None], unmarked: Sequence[UnmarkedPage]) -> Model:
@@ -119,34 +94,11 @@ def fit_twice(samples: Sequence[Sample | None], unmarked: Sequence[UnmarkedPage]
     return fit([*samples, *(agreed_sample(page, model) for page in unmarked)])
 
 
-def model_json(
-    bias: np.ndarray,
-    weights: np.ndarray,
-    output: np.ndarray,
-    last: float,
-    training: Mapping[str, Any] | None = None,
-) -> str:
-    """Return the stored form of a model: for each feature its weights to the hidden units."""
-    lines = ",\n".join(
-        f"  {json.dumps(name)}: {json.dumps(_rounded(row))}"
-        for name, row in zip(NAMES, weights.T, strict=True)
-    )
-    return (
-        f'{{\n "training": {json.dumps(training)},\n'
-        f' "threshold": {THRESHOLD},\n "bias": {json.dumps(_rounded(bias))},\n'
-        f' "output": {json.dumps(_rounded(output))},\n "output_bias": {round(last, 4)},\n'
-        f' "weights": {{\n{lines}\n }}\n}}\n'
-    )
-
-
-def _rounded(values: np.ndarray) -> list[float]:
-    return [round(float(value), 4) for value in values]
-
-
 def stored(model: Model, training: Mapping[str, Any] | None = None) -> str:
     """Return the stored form of a model that was read."""
     weights = np.concatenate((model.numbers, model.above, model.rare), axis=1)
-    return model_json(model.bias, weights, model.output, model.output_bias, training)
+    network = HiddenLayer(model.bias, weights, model.output, model.output_bias)
+    return hidden_layer_json(network, NAMES, THRESHOLD, training)
 
 
 def facts_of_training(

@@ -27,6 +27,15 @@ from urllib.parse import urlsplit
 import numpy as np
 import torch
 
+from benchmarks.hidden_layer import (
+    DROPOUT,
+    HIDDEN,
+    LEARNING_RATE,
+    MIN_SCALE,
+    HiddenLayer,
+    fit_hidden_layer,
+    hidden_layer_json,
+)
 from benchmarks.marked_pages import MarkedPage, read_marked_pages, words
 from benchmarks.wet_text import wet_text
 from wikisum.crawl.errors import BadPage
@@ -41,13 +50,9 @@ from wikisum.crawl.paragraphs import drop_reasons, split_long
 from wikisum.crawl.warc.warc import PageRecord, read_captures
 
 GRAM_WORDS = 4
-HIDDEN = 32
 EPOCHS = 8
 BATCH_PARAGRAPHS = 512
-LEARNING_RATE = 2e-3
 WEIGHT_DECAY = 0.05
-DROPOUT = 0.2
-MIN_SCALE = 0.1  # so that features that few paragraphs have do not weigh more than common ones
 MAX_WEIGHT_WORDS = 100
 UNMARKED_WEIGHT = 0.5
 LOSS = 0.008
@@ -152,45 +157,16 @@ def unmarked_rows(path: Path) -> Iterator[Rows]:
 
 
 def fit(pages: Sequence[Rows], threshold: float = 0.0) -> TextModel:
-    """Return a model of these pages, trained on standardized features, stored for plain ones."""
-    inputs = np.concatenate([page.inputs for page in pages])
-    weights = np.concatenate(list(map(_weights, pages)))
-    mean, scale = inputs.mean(axis=0), np.maximum(inputs.std(axis=0), MIN_SCALE)
-    net = train_network(
-        torch.from_numpy((inputs - mean) / scale).float(),
-        torch.from_numpy(np.concatenate([page.is_text for page in pages])).float(),
-        torch.from_numpy(weights / weights.mean()).float(),
+    """Return a model of these pages."""
+    network = fit_hidden_layer(
+        np.concatenate([page.inputs for page in pages]),
+        np.concatenate([page.is_text for page in pages]),
+        np.concatenate(list(map(_weights, pages))),
+        epochs=EPOCHS,
+        batch_rows=BATCH_PARAGRAPHS,
+        weight_decay=WEIGHT_DECAY,
     )
-    hidden, output = net[0], net[-1]
-    by_input = hidden.weight.detach().numpy() / scale
-    bias = hidden.bias.detach().numpy() - by_input @ mean
-    last = output.weight.detach().numpy()[0]
-    return read_model(model_json(TextModel(threshold, bias, by_input, last, output.bias.item())))
-
-
-def train_network(
-    inputs: torch.Tensor, labels: torch.Tensor, weights: torch.Tensor
-) -> torch.nn.Sequential:
-    """Return a trained network: rows of features in, log-odds out."""
-    torch.manual_seed(0)
-    net = torch.nn.Sequential(
-        torch.nn.Linear(inputs.shape[1], HIDDEN),
-        torch.nn.ReLU(),
-        torch.nn.Dropout(DROPOUT),
-        torch.nn.Linear(HIDDEN, 1),
-    )
-    optimizer = torch.optim.AdamW(net.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
-    steps = EPOCHS * -(-len(inputs) // BATCH_PARAGRAPHS)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=steps)
-    loss_of = torch.nn.BCEWithLogitsLoss(reduction="none")
-    for _ in range(EPOCHS):
-        for rows in torch.randperm(len(inputs)).split(BATCH_PARAGRAPHS):
-            loss = (loss_of(net(inputs[rows])[:, 0], labels[rows]) * weights[rows]).mean()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
-    return net
+    return read_model(hidden_layer_json(network, NAMES, threshold))
 
 
 def _weights(page: Rows) -> Floats:
@@ -200,21 +176,9 @@ def _weights(page: Rows) -> Floats:
 
 
 def model_json(model: TextModel, training: Mapping[str, Any] | None = None) -> str:
-    """Return the stored form of a model: for each feature its weights to the hidden units."""
-    lines = ",\n".join(
-        f"  {json.dumps(name)}: {json.dumps(_rounded(row))}"
-        for name, row in zip(NAMES, model.weights.T, strict=True)
-    )
-    return (
-        f'{{\n "training": {json.dumps(training)},\n "threshold": {round(model.threshold, 4)},\n'
-        f' "bias": {json.dumps(_rounded(model.bias))},\n'
-        f' "output": {json.dumps(_rounded(model.output))},\n'
-        f' "output_bias": {round(model.output_bias, 4)},\n "weights": {{\n{lines}\n }}\n}}\n'
-    )
-
-
-def _rounded(values: Floats) -> list[float]:
-    return [round(float(value), 4) for value in values]
+    """Return the stored form of a model."""
+    network = HiddenLayer(model.bias, model.weights, model.output, model.output_bias)
+    return hidden_layer_json(network, NAMES, model.threshold, training)
 
 
 def facts_of_training(files: Sequence[Path]) -> dict[str, Any]:
