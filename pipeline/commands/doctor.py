@@ -17,6 +17,7 @@ from wikisum.pipeline.commands.command import DONE, FAILED, Command
 from wikisum.pipeline.commands.extras import EXTRA_BY_MODULE
 from wikisum.pipeline.commands.flags import add_paths
 from wikisum.pipeline.machine import GIB, existing_folder, memory_bytes
+from wikisum.ranker.data.paths import is_remote
 
 MIN_OPEN_FILES = 1024
 MIN_MEMORY_BYTES = 4 * GIB
@@ -80,7 +81,7 @@ def _machine(out: str) -> Iterator[Finding]:
     memory = memory_bytes()
     fix = "use few --workers and a small --limit" if memory < MIN_MEMORY_BYTES else ""
     yield Finding("memory", f"{memory / GIB:.1f} GiB", fix)
-    if "://" not in out:
+    if not is_remote(out):
         folder = existing_folder(out)
         yield Finding("disk", f"{shutil.disk_usage(folder).free / GIB:.1f} GiB free at {folder}")
     yield Finding("GPU", _gpu())
@@ -113,7 +114,7 @@ def _build(args: argparse.Namespace) -> Iterator[Finding]:
             yield _checked(name, path, partial(input_files, name, [path]))
     if args.out is not None:
         yield _checked("--out", args.out, partial(check_out, args.out))
-        folder = existing_folder(args.out) if "://" not in args.out else None
+        folder = existing_folder(args.out) if not is_remote(args.out) else None
         if folder is not None and not os.access(folder, os.W_OK):
             yield Finding("--out", f"{folder} cannot be written to", "name another folder")
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
+from wikisum.ranker.data.paths import is_remote
 from wikisum.ranker.setting import fault_of, flag_of
 
 T = TypeVar("T")
@@ -57,14 +58,14 @@ def add_paths(group: Any, flag: str, text: str, metavar: str = "FILE", **options
 
 def local_path(text: str) -> Path:
     """Return the path of a local file or folder; a URL is a wrong argument."""
-    if "://" in text:
+    if is_remote(text):
         raise argparse.ArgumentTypeError(f"{text} is remote; this command needs a local path here")
     return Path(text)
 
 
 def run_path(text: str) -> Path | str:
     """Return the folder of a run: a path, or the URL of one in a store as it is."""
-    return text if "://" in text else Path(text)
+    return text if is_remote(text) else Path(text)
 
 
 def add_run(group: Any, flag: str, text: str, **options: Any) -> None:

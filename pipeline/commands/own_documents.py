@@ -13,6 +13,7 @@ from wikisum.crawl.paragraphs import drop_reason, split_long
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.remote.ranges import RangeClient
 from wikisum.pipeline.remote.settings import user_agent
+from wikisum.ranker.data.paths import is_remote
 
 MAX_PAGE_BYTES = 16 << 20
 TIMEOUT_SECONDS = 30
@@ -57,7 +58,7 @@ def read_paragraphs(names: Sequence[str]) -> list[OwnParagraph]:
 
 
 def _payload(name: str) -> Payload:
-    if "://" in name:
+    if is_remote(name):
         return _fetched(name)
     if name == STANDARD_INPUT:
         return _of_kind(sys.stdin.buffer.read())

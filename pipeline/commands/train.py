@@ -43,13 +43,14 @@ from wikisum.pipeline.commands.flags import (
 )
 from wikisum.pipeline.errors import JobFailed
 from wikisum.ranker.data.errors import BadFile
+from wikisum.ranker.data.paths import is_remote
 from wikisum.ranker.data.shards import find_vocab, row_groups, split_shards
 from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings
 from wikisum.ranker.learned.train import train
 from wikisum.ranker.runs.atomic import read_json_object
 from wikisum.ranker.runs.checkpoints import check_vocab, device_of, has_checkpoint
-from wikisum.ranker.runs.remote import is_remote, working_folder
+from wikisum.ranker.runs.remote import working_folder
 from wikisum.ranker.training.distributed import ProcessGroup, join_processes, leave_processes
 from wikisum.ranker.training.failures import TrainingFailed
 from wikisum.ranker.training.lengths import cached_lengths

@@ -25,6 +25,7 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from wikisum.pipeline.store import objects
+from wikisum.ranker.data.paths import is_remote as is_remote
 
 TEMPORARY = ".tmp"
 _SPOOL_BYTES = 16 << 20  # of an object being written that are held in memory
@@ -53,11 +54,6 @@ def described(inputs: list[InputFile]) -> list[dict[str, Any]]:
 def whole_path(path: str) -> str:
     """The path from the root on; a remote one as it is."""
     return path if is_remote(path) else os.path.abspath(path)
-
-
-def is_remote(path: str) -> bool:
-    """Whether Beam's filesystems, not the operating system, must open the path."""
-    return "://" in path
 
 
 def set_beam_flags(flags: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from wikisum.pipeline.engine.shards import ShardFile
 from wikisum.pipeline.engine.workspace import MANIFEST, WORK, StageResult, Workspace
 from wikisum.pipeline.records import FORMAT_VERSION
 from wikisum.ranker.data.errors import BadFile
+from wikisum.ranker.data.paths import is_remote
 
 LIBRARIES = (
     "apache-beam",
@@ -140,6 +141,6 @@ def _checked(path: str, data: bytes) -> dict[str, Any]:
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise BadFile(f"{path} is not the manifest of a dataset: {error}") from error
     for name in (*found.files, *found.others):
-        if name.startswith(("/", "\\")) or ".." in name.split("/") or "://" in name:
+        if name.startswith(("/", "\\")) or ".." in name.split("/") or is_remote(name):
             raise BadFile(f"{path} names a file outside of its folder: {printable(name)}")
     return plain

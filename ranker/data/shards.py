@@ -11,6 +11,7 @@ from pyarrow import fs
 
 from wikisum.ranker.data.check import table_fault
 from wikisum.ranker.data.errors import BadFile
+from wikisum.ranker.data.paths import is_remote
 
 _WRAPPERS = frozenset({"list", "element", "item", "array"})  # Parquet's own names inside a list
 
@@ -38,7 +39,7 @@ def open_folder(data: str) -> tuple[fs.FileSystem, str]:
 
     Raises ValueError for a scheme that pyarrow has no filesystem for.
     """
-    if "://" not in data:
+    if not is_remote(data):
         return fs.LocalFileSystem(), data.rstrip("/") or "/"
     try:
         filesystem, path = fs.FileSystem.from_uri(data)

@@ -16,6 +16,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from wikisum.ranker.data.errors import BadFile
+from wikisum.ranker.data.paths import is_remote
 from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.runs.atomic import atomic_write, write_json
 from wikisum.ranker.runs.files import LAST, SETTINGS, VOCAB
@@ -105,7 +106,7 @@ def create_run(run: Path, settings: Mapping[str, Any], vocab: bytes, data: str |
     """
     run.mkdir(parents=True, exist_ok=True)
     atomic_write(run / VOCAB, lambda file: file.write(vocab))
-    where = data if data is None or "://" in data else str(Path(data).resolve())
+    where = data if data is None or is_remote(data) else str(Path(data).resolve())
     write_json(run / SETTINGS, {"data": where, **settings})
 
 
