@@ -181,6 +181,8 @@ def run_parts(
             | run.stage.name >> beam.ParDo(DoParts(run.stage.name, _Unpickled(do, path), parts))
         )
 
+    if not is_shared:
+        return run_stage(job, run, partial(construct, ""))
     with tempfile.TemporaryDirectory(prefix="wikisum-claims-") as claims:
         return run_stage(job, run, partial(construct, claims))
 

@@ -147,8 +147,8 @@ def _start(
 ) -> Any:
     """Build a pipeline and start it; return Beam's result."""
     options = PipelineOptions(flags) if runner is None else LocalOptions(flags)
-    named = runner or options.get_all_options().get("runner")
-    pipeline = beam.Pipeline(runner=named, options=options)
+    runner_or_name = runner or options.get_all_options().get("runner")
+    pipeline = beam.Pipeline(runner=runner_or_name, options=options)
     os.rmdir(pipeline.local_tempdir)  # empty, for Java's transforms; a kill would leave it
     construct(pipeline)
     return pipeline.run()
