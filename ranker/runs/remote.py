@@ -7,7 +7,6 @@ torch; pyarrow has the clients (`s3://`, `gs://`).
 import contextlib
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -15,15 +14,12 @@ from typing import TextIO
 import pyarrow as pa
 from pyarrow import fs
 
+from wikisum.ranker.data.paths import is_remote
 from wikisum.ranker.data.shards import open_folder
 from wikisum.ranker.runs.files import LAST, LOG
+from wikisum.ranker.runs.scratch import mark_stored, mark_unstored, scratch_folder
 
 _FileState = tuple[int, int]  # time of change and size
-
-
-def is_remote(run: str | Path) -> bool:
-    """Whether a run is named by a URL. A `Path` is always local."""
-    return isinstance(run, str) and "://" in run
 
 
 class StoredRun:
@@ -39,8 +35,8 @@ class StoredRun:
         """Copy all files of the run to the local folder."""
         selector = fs.FileSelector(self._root, recursive=True, allow_not_found=True)
         for info in self._filesystem.get_file_info(selector):
-            if info.is_file:
-                name = info.path.removeprefix(f"{self._root}/")
+            name = info.path.removeprefix(f"{self._root}/")
+            if info.is_file and not name.startswith("."):
                 path = self.folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with self._filesystem.open_input_stream(info.path) as source, path.open("wb") as to:
@@ -51,8 +47,17 @@ class StoredRun:
         """Store the files that have changed, then delete those that are gone.
 
         The log comes before the checkpoint to resume from, which comes last: a run that is killed
-        in between resumes as one whose machine was killed there. Raises OSError.
+        in between resumes as one whose machine was killed there. Raises OSError; the folder then
+        stays until a later call succeeds.
         """
+        try:
+            self._upload()
+        except OSError:
+            mark_unstored(self.folder, self.url)
+            raise
+        mark_stored(self.folder)
+
+    def _upload(self) -> None:
         found = {
             str(path.relative_to(self.folder)): path
             for path in self.folder.rglob("*")
@@ -73,6 +78,19 @@ class StoredRun:
             self.upload()
         except OSError as error:
             to.write(f"{self.url} was not updated, next attempt at the next checkpoint: {error}\n")
+
+    def finish(self, cause: BaseException | None = None) -> None:
+        """Upload at the end of the run, which an error may have ended.
+
+        Raises OSError with that error and the folder that holds the run.
+        """
+        try:
+            self.upload()
+        except OSError as error:
+            ended_by = f"{cause}; " if cause is not None and str(cause) else ""
+            raise OSError(
+                f"{ended_by}{self.url} was not updated: {error}; the run is in {self.folder}"
+            ) from error
 
     def _put(self, name: str, path: Path) -> None:
         """Store a file by one write, so that an upload that fails is never completed in part."""
@@ -98,31 +116,28 @@ def local_copy(run: str | Path) -> Iterator[Path]:
     if not is_remote(run):
         yield Path(run)
         return
-    with tempfile.TemporaryDirectory(prefix="wikisum-run-") as folder, renamed(str(run), folder):
-        StoredRun(str(run), Path(folder)).download()
-        yield Path(folder)
+    with scratch_folder() as folder, renamed(str(run), str(folder)):
+        StoredRun(str(run), folder).download()
+        yield folder
 
 
 @contextlib.contextmanager
 def working_folder(url: str) -> Iterator[StoredRun]:
     """Yield a run, if there is one, in a temporary folder; store what has changed at the end.
 
-    Raises OSError if it cannot be stored; the folder then stays, and the error names it.
+    An error in the block does not prevent that. Raises OSError if the run cannot be stored; the
+    folder then stays, and the error names it.
     """
-    folder = tempfile.mkdtemp(prefix="wikisum-run-")
-    try:
-        run = StoredRun(url, Path(folder))
+    with scratch_folder() as folder:
+        run = StoredRun(url, folder)
         run.download()
-        with renamed(url, folder):
-            yield run
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    try:
-        run.upload()
-    except OSError as error:
-        raise OSError(f"{url} was not updated: {error}; the run is in {folder}") from error
-    shutil.rmtree(folder, ignore_errors=True)
+        try:
+            with renamed(url, str(folder)):
+                yield run
+        except BaseException as error:
+            run.finish(error)
+            raise
+        run.finish()
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ def content(folder):
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file()
+        if path.is_file() and not path.name.startswith(".")
     }
 
 
@@ -97,3 +97,38 @@ def test_a_run_that_cannot_be_stored_stays_here(store):
     with pytest.raises(OSError, match=message), working_folder(RUN) as run:
         train(run)
     assert (run.folder / LAST).read_bytes() == b"a"
+
+
+def fail(run, store, refused_share):
+    """Save in vain, and end with an error, when the store refuses this share of requests."""
+    store.refused_share = 1.0
+    (run.folder / LAST).write_bytes(b"a")
+    run.save(io.StringIO())
+    store.refused_share = refused_share
+    raise RuntimeError("out of memory")
+
+
+def test_a_run_that_an_error_ends_is_stored_once_more(store):
+    with pytest.raises(RuntimeError, match=r"^out of memory$"), working_folder(RUN) as run:
+        fail(run, store, refused_share=0.0)
+    assert stored() == {LAST: b"a"}
+    assert not run.folder.exists()
+
+
+def test_a_run_that_an_error_ends_and_that_cannot_be_stored_stays_here(store):
+    message = rf"^out of memory; {RUN} was not updated: .*; the run is in /"
+    with pytest.raises(OSError, match=message) as caught, working_folder(RUN) as run:
+        fail(run, store, refused_share=1.0)
+    assert str(caught.value).endswith(str(run.folder))
+    assert (run.folder / LAST).read_bytes() == b"a"
+
+
+def refuse(run, store):
+    store.refused_share = 1.0
+    raise ValueError(f"{run.folder} was trained with other settings")
+
+
+def test_a_wrong_call_asks_the_store_for_nothing_more(store):
+    with pytest.raises(ValueError, match=rf"^{RUN} was"), working_folder(RUN) as run:
+        refuse(run, store)
+    assert not run.folder.exists()
