@@ -38,14 +38,19 @@ _OPTIONAL = frozenset(
 )
 
 
+class _ReadRefused(Exception):
+    """A file was read while its bytes were withheld."""
+
+
 class _Ranges(io.RawIOBase):
-    """A file under the crawl's root as one that can seek."""
+    """A file under the crawl's root as one that can seek; `is_withheld` refuses reads."""
 
     def __init__(self, remote: Remote, path: str) -> None:
         self._remote = remote
         self._path = path
         self._size = remote.size(path)
         self._offset = 0
+        self.is_withheld = False
 
     def readable(self) -> bool:
         return True
@@ -62,6 +67,8 @@ class _Ranges(io.RawIOBase):
         return self._offset
 
     def readinto(self, buffer: Any) -> int:
+        if self.is_withheld:
+            raise _ReadRefused
         length = max(0, min(len(buffer), self._size - self._offset))
         if length:
             buffer[:length] = self._remote.read(self._path, self._offset, length)
@@ -100,9 +107,7 @@ def _file_answers(raw: _Ranges, reader: IndexReader) -> Iterator[Answer]:
     if key_column < 0 or not _is_text(file.schema_arrow.field(key_column).type):
         raise KeyError(f"no column {_KEY} of text")
     for group in range(file.num_row_groups):
-        statistics = file.metadata.row_group(group).column(key_column).statistics
-        has_bounds = statistics is not None and statistics.has_min_max
-        low, high = (statistics.min, statistics.max) if has_bounds else ("", None)
+        low, high = _key_bounds(file, raw, group, key_column)
         by_surt = dict(by_key(reader.lookups.between(low, high)))
         if not by_surt:
             continue
@@ -118,6 +123,31 @@ def _file_answers(raw: _Ranges, reader: IndexReader) -> Iterator[Answer]:
             except BadLine as error:
                 answer.faults.append(error)
         yield from (answer for answer in answers.values() if answer.entries or answer.faults)
+
+
+def _key_bounds(
+    file: pq.ParquetFile, raw: _Ranges, group: int, column: int
+) -> tuple[str, str | None]:
+    """The smallest and the largest key of a row group, as far as the footer gives them.
+
+    Where the footer is damaged, `RowGroupMetaData.column` and `.statistics` end the process with a
+    C++ exception. Reading makes the same checks and raises a Python exception, so a read is begun
+    first, and stopped before it takes any bytes.
+    """
+    raw.is_withheld = True
+    try:
+        file.read_row_group(group, columns=[_KEY])
+    except _ReadRefused:
+        pass
+    finally:
+        raw.is_withheld = False
+    chunk = file.metadata.row_group(group).column(column)
+    if chunk.physical_type != file.schema.column(column).physical_type:
+        raise pa.ArrowInvalid(f"row group {group} has keys of type {chunk.physical_type}")
+    statistics = chunk.statistics
+    if statistics is None or not statistics.has_min_max:
+        return "", None
+    return statistics.min, statistics.max
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -1,4 +1,6 @@
+import contextlib
 import gzip
+import multiprocessing
 from datetime import datetime
 from pathlib import Path
 
@@ -140,6 +142,28 @@ def test_a_damaged_table_is_named(folder, damage):
     with pytest.raises(BadRecord, match=r"part-0\.parquet is not a table of pages") as caught:
         answers(folder, "a")
     assert caught.value.reason == "bad_index"
+
+
+def read_with_damaged_footers(root: Path) -> None:
+    """Flip a bit of each byte of the footer in turn, and read the table."""
+    folder, path = Folder(root), root / "table/subset=warc/part-0.parquet"
+    data = path.read_bytes()
+    for position in range(len(data) - int.from_bytes(data[-8:-4], "little") - 8, len(data) - 8):
+        damaged = bytearray(data)
+        damaged[position] ^= 1
+        path.write_bytes(damaged)
+        with contextlib.suppress(BadRecord):
+            answers(folder, "a")
+
+
+def test_no_damaged_footer_ends_the_process(folder):
+    write(folder, rows("a").select([*ROW][:2]), compression="none", store_schema=False)
+    process = multiprocessing.get_context("spawn").Process(
+        target=read_with_damaged_footers, args=(folder.root,)
+    )
+    process.start()
+    process.join(60)
+    assert process.exitcode == 0
 
 
 def test_a_status_that_is_absent_is_zero(folder):
