@@ -61,7 +61,7 @@ def join(data: str, inputs: str, out: str) -> None:
         settings=ExampleSettings(),
         shards=shards,
     )
-    run = LocalFlow(joined.flow(8, 8), JOIN.name, f"{out}/ranges", held_bytes=64 << 20)
+    run = LocalFlow(joined.flow(8, 8), JOIN.name, f"{out}/ranges", 64 << 20, has_one_worker=True)
     with beam.Pipeline(runner="FnApiRunner") as pipeline:
         run(pipeline, list(range(shards.part_count)), Parts(out, f"{out}/parts"))
 

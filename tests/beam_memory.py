@@ -2,12 +2,14 @@
 
 Beam inspects all methods of a DoFn eight times per pipeline, and parses its flags at every
 transform. That is half the time of a build of a few articles, and the tests run hundreds.
+argparse measures the terminal for each flag that a parser gets.
 """
 
+import argparse
 import weakref
 from typing import Any
 
-from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.options.pipeline_options import PipelineOptions, _BeamArgumentParser
 from apache_beam.transforms import userstate
 
 _inspect = userstate.get_dofn_specs
@@ -17,9 +19,11 @@ _views: weakref.WeakKeyDictionary[PipelineOptions, Any] = weakref.WeakKeyDiction
 
 
 def remember() -> None:
-    """Replace two functions of Beam by ones that remember their results."""
+    """Replace functions of Beam by ones that remember their results."""
     userstate.get_dofn_specs = _specs_of
     PipelineOptions.view_as = _view_as
+    formatter = argparse.HelpFormatter("")
+    _BeamArgumentParser._get_formatter = lambda self: formatter
 
 
 def _specs_of(dofn: Any) -> Any:

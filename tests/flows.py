@@ -135,13 +135,19 @@ class SumFlow:
 
 
 def run_local(
-    flow: Flow, parts: Parts, folder: Path, held_bytes: int = 1 << 20, stage: str = "test"
+    flow: Flow,
+    parts: Parts,
+    folder: Path,
+    held_bytes: int = 1 << 20,
+    stage: str = "test",
+    has_one_worker: bool = True,
 ) -> None:
     """Run a flow through files in a folder."""
     recorded = parts.recorded()
     pending = [i for i in range(flow.target.part_count) if i not in recorded]
     with test_pipeline.TestPipeline() as pipeline:
-        LocalFlow(flow, stage, str(folder), held_bytes)(pipeline, pending, parts)
+        run = LocalFlow(flow, stage, str(folder), held_bytes, has_one_worker)
+        run(pipeline, pending, parts)
 
 
 def run_on_beam(flow: Flow, parts: Parts, stage: str = "test") -> None:

@@ -164,22 +164,28 @@ def run_parts(
 
     At most `max_tasks` of them run at a time, on whatever machines. The workers of this machine
     take one task after the other; the embedded runner alone would divide them at the start.
+    A single worker needs no shuffle, which takes longer than a small task.
     """
-    is_shared = not job.beam_flags and job.workers > 1
+    is_local = not job.beam_flags
+    is_shared = is_local and job.workers > 1
 
     def construct(claims: str, pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
         elements, path = _elements({i: tasks[i] for i in pending}, parts.folder)
         split = lanes(elements, max_tasks)
         if is_shared:
             split = [elements] * min(len(split), job.workers)
-        _ = (
-            pipeline
-            | beam.Create(split, reshuffle=False)
-            | beam.Reshuffle()
-            # no engine takes one element apart, so a lane has one task at a time
-            | beam.FlatMap(partial(_claimed, claims) if is_shared else list)
-            | run.stage.name >> beam.ParDo(DoParts(run.stage.name, _Unpickled(do, path), parts))
-        )
+        if is_local and not is_shared:
+            given = pipeline | beam.Create(elements, reshuffle=False)
+        else:
+            given = (
+                pipeline
+                | beam.Create(split, reshuffle=False)
+                | beam.Reshuffle()
+                # no engine takes one element apart, so a lane has one task at a time
+                | beam.FlatMap(partial(_claimed, claims) if is_shared else list)
+            )
+        do_parts = DoParts(run.stage.name, _Unpickled(do, path), parts)
+        _ = given | run.stage.name >> beam.ParDo(do_parts)
 
     if not is_shared:
         return run_stage(job, run, partial(construct, ""))

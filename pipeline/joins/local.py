@@ -36,31 +36,41 @@ class _Phase(NamedTuple):
 
 @dataclass(frozen=True)
 class LocalFlow:
-    """Runs a flow in the folder `folder`; each task holds some `held_bytes` of records."""
+    """Runs a flow in the folder `folder`; each task holds some `held_bytes` of records.
+
+    A single worker runs one phase after the other without a shuffle, which takes longer than a
+    small task.
+    """
 
     flow: Flow
     stage: str
     folder: str
     held_bytes: int
+    has_one_worker: bool
 
     def __call__(self, pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
         """Add to a pipeline the tasks that write and record the pending parts."""
-        before = pipeline | "Start" >> beam.Create([None])
+        before = pipeline | "Start" >> beam.Impulse()
         consumed: list[str] = []
         for phase in self._phases():
-            before = (
-                before
-                | f"{phase.label}: tasks" >> beam.FlatMap(self._begin, phase.tasks, consumed)
-                | f"{phase.label}: spread" >> beam.Reshuffle()
-                | f"{phase.label}: run" >> beam.Map(self._run)
-                | f"{phase.label}: end" >> beam.GroupByKey()
-            )
+            before = self._add_phase(before, phase, consumed)
             consumed = phase.consumed
-        _ = (
+        tasks = [(index, None) for index in pending]
+        written = before | "Parts: tasks" >> beam.FlatMap(self._begin, tasks, consumed)
+        if not self.has_one_worker:
+            written |= "Parts: spread" >> beam.Reshuffle()
+        _ = written | "Parts: run" >> beam.ParDo(DoParts(self.stage, self._write, parts))
+
+    def _add_phase(self, before: Any, phase: _Phase, consumed: list[str]) -> Any:
+        """Return a collection whose elements arrive when all tasks of the phase are done."""
+        if self.has_one_worker:
+            return before | f"{phase.label}: run" >> beam.Map(self._run_all, phase.tasks, consumed)
+        return (
             before
-            | "Parts: tasks" >> beam.FlatMap(self._begin, [(i, None) for i in pending], consumed)
-            | "Parts: spread" >> beam.Reshuffle()
-            | "Parts: run" >> beam.ParDo(DoParts(self.stage, self._write, parts))
+            | f"{phase.label}: tasks" >> beam.FlatMap(self._begin, phase.tasks, consumed)
+            | f"{phase.label}: spread" >> beam.Reshuffle()
+            | f"{phase.label}: run" >> beam.Map(self._run)
+            | f"{phase.label}: end" >> beam.GroupByKey()
         )
 
     def _phases(self) -> Iterator[_Phase]:
@@ -97,6 +107,10 @@ class LocalFlow:
         for label in consumed:
             files.delete_folder(files.join(self.folder, label))
         return tasks
+
+    def _run_all(self, _: object, tasks: list[tuple[str, int]], consumed: list[str]) -> None:
+        for task in self._begin(None, tasks, consumed):
+            self._run(task)
 
     def _path(self, label: str, index: int) -> str:
         return files.join(self.folder, label, f"{index:05d}")

@@ -60,4 +60,4 @@ def run_flow(job: Job, run: StageRun, flow: Flow) -> StageResult:
 
 
 def _in_ranges(job: Job, run: StageRun, flow: Flow, folder: str) -> LocalFlow:
-    return LocalFlow(flow, run.stage.name, folder, range_bytes(job))
+    return LocalFlow(flow, run.stage.name, folder, range_bytes(job), job.workers == 1)

@@ -1,5 +1,6 @@
 """HTML pages from templates of jinja2, which escape all values."""
 
+import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 
+@functools.lru_cache(maxsize=8)
 def environment(folder: Path, finalize: Callable[..., Any] | None = None) -> Environment:
-    """Return the environment of the templates in a folder; `finalize` is applied to each value."""
+    """Return the environment of the templates in a folder; `finalize` is applied to each value.
+
+    It is kept with its compiled templates, since compiling one takes longer than filling it.
+    """
     return Environment(
         loader=FileSystemLoader(folder),
         autoescape=True,

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wikisum.models.judging.report.judgments import Measure
 from wikisum.models.judging.report.published import PUBLISHED
@@ -50,7 +50,7 @@ def html_page(results: Results) -> str:
     kind = results.study.protocol.kind
     return render_page(
         TEMPLATE,
-        lambda value: clean(value) if type(value) is str else value,
+        _without_control_characters,
         protocol=results.study.protocol,
         systems=results.study.systems,
         progress=progress_line(results),
@@ -62,6 +62,11 @@ def html_page(results: Results) -> str:
         notes=notes(results)[1:],
         published=PUBLISHED.get(results.study.protocol.name),
     )
+
+
+def _without_control_characters(value: Any) -> Any:
+    """Return a value without control characters, if it is plain text."""
+    return clean(value) if type(value) is str else value
 
 
 def interval_plots(results: Results) -> list[Plot]:
