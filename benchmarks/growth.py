@@ -5,8 +5,8 @@
 
 Builds datasets of generated slices: the articles of DUMP, a real Wikipedia dump, in turn, each with
 new titles, at most 1,500 characters (`--article-chars`), their templates, and references to two
-pages of 600 bytes. Every fourth article brings a template of its own. Each build has a process of
-its own. CPU time and the peak of the proportional set size are those of it and all its workers
+pages of 600 bytes. Every fourth article brings a template of its own. Each build runs in a new
+process. CPU time and the peak of the proportional set size are those of it and all its workers
 together; disk is what the output folder grows by at most while the stage runs. Memory is sampled
 twice per second. The figures of a build are appended to the file of `--rows`, and builds in it are
 not run again. Prints the table, and the exponents of CPU time.
@@ -15,6 +15,7 @@ not run again. Prints the table, and the exponents of CPU time.
 import argparse
 import bz2
 import contextlib
+import ctypes
 import gzip
 import json
 import math
@@ -43,6 +44,7 @@ ARTICLES_PER_TEMPLATE = 4
 SERIES = ("workers", "entities", "article_chars")  # what the builds of one curve share
 NO_GRAPHS = "no graphs"
 SAMPLE_SECONDS = 0.5
+PR_SET_CHILD_SUBREAPER = 36  # of Linux, prctl(2)
 _URL = re.compile(r"https?://[^\s|\]}<]+")
 _PAGE = re.compile(r"<title>([^<]*)</title>.*?<text[^>]*>(.*?)</text>", re.DOTALL)
 _HEAD = "<mediawiki xml:lang='en'><siteinfo><dbname>enwiki</dbname></siteinfo>\n"
@@ -129,6 +131,8 @@ def _record(url: str, source: Source, chance: random.Random) -> bytes:
 
 def one(*words: str) -> None:
     """What the process of a build does: print the CPU time after each stage, and the wall time."""
+    # processes whose parents end become children of this one, so that their time is counted
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     run_pipeline, to = run.run_pipeline, sys.stdout
 
     def watched(
