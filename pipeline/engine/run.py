@@ -89,11 +89,48 @@ def run_stage(
     Raises JobFailed if the pipeline fails or a part is missing after it.
     """
     key, name, workspace = run.fingerprint, run.stage.name, job.workspace
-    start = time.monotonic()
-    parts = replace(workspace.parts(name, key), may_repeat=bool(job.beam_flags))
     if done := workspace.finished(name, key):
         job.to.write(f"{name:<9} already done\n")
         return done
+    start = time.monotonic()
+    with _folder_for_copies(job) as copies:
+        parts = workspace.parts(name, key)
+        parts = replace(parts, may_repeat=bool(job.beam_flags), copies=copies)
+        _run_pending(job, run, construct, parts)
+        results = parts.load(run.part_count)
+    for index in range(run.part_count):
+        if index not in results:
+            raise JobFailed(f"{name}: part {index} of {run.part_count} was not written")
+    whole = merge_parts(results.values())
+    seconds = time.monotonic() - start
+    extra = {**run.recorded, **whole.extra}
+    result = StageResult(name, key, whole.files, whole.counts, extra, seconds, whole.costs)
+    workspace.finish(result)
+    job.to.write(f"{name:<9} {clock(seconds)}  {_summary(result)}\n")
+    return result
+
+
+@contextlib.contextmanager
+def _folder_for_copies(job: Job) -> Iterator[str]:
+    """Yield a folder for copies of records, or an empty name if records are no objects.
+
+    Workers on other machines would not reach it.
+    """
+    if job.beam_flags or not files.is_remote(job.workspace.out):
+        yield ""
+        return
+    with tempfile.TemporaryDirectory(prefix="wikisum-records-") as folder:
+        yield folder
+
+
+def _run_pending(
+    job: Job,
+    run: StageRun,
+    construct: Callable[[beam.Pipeline, list[int], Parts], None],
+    parts: Parts,
+) -> None:
+    """Run the parts of a stage that are not recorded yet, if there are any."""
+    key, name, workspace = run.fingerprint, run.stage.name, job.workspace
     pending = workspace.begin(
         name, key, run.stage.prefixes, run.part_count, is_beside=run.stage.is_beside
     )
@@ -113,17 +150,6 @@ def run_stage(
                 key,
                 preload=run.preload,
             )
-    results = parts.load(run.part_count)
-    for index in range(run.part_count):
-        if index not in results:
-            raise JobFailed(f"{name}: part {index} of {run.part_count} was not written")
-    whole = merge_parts(results.values())
-    seconds = time.monotonic() - start
-    extra = {**run.recorded, **whole.extra}
-    result = StageResult(name, key, whole.files, whole.counts, extra, seconds, whole.costs)
-    workspace.finish(result)
-    job.to.write(f"{name:<9} {clock(seconds)}  {_summary(result)}\n")
-    return result
 
 
 def _summary(result: StageResult) -> str:

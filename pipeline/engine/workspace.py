@@ -61,6 +61,10 @@ class StageResult:
         """The relative paths of its files that begin with `prefix`."""
         return [f.path for f in self.files if f.path.startswith(prefix)]
 
+    def paths_with_rows(self, prefix: str) -> list[str]:
+        """The paths of its tables that begin with `prefix`, without the empty ones."""
+        return [f.path for f in self.files if f.path.startswith(prefix) and f.rows]
+
     def content(self) -> list[str]:
         """The hashes of its files, for the fingerprint of a stage that reads nothing else."""
         return sorted(f.sha256 for f in self.files)
@@ -139,12 +143,14 @@ class Parts:
 
     A record holds the results of one or several parts, and its name has their indexes: a list of
     the folder tells what is done. A part `may_repeat` that a worker has recorded in the same run,
-    if the engine repeats the work of lost workers; the embedded runner does not.
+    if the engine repeats the work of lost workers; the embedded runner does not. `copies` is a
+    folder of this machine, if all workers are here, that spares reading the records from a store.
     """
 
     out: str
     folder: str
     may_repeat: bool = True
+    copies: str = ""
 
     @property
     def hold_seconds(self) -> float:
@@ -162,7 +168,13 @@ class Parts:
     def record(self, results: Mapping[int, PartResult]) -> None:
         """Record parts as done, in one file."""
         plain = {index: dataclasses.asdict(result) for index, result in results.items()}
-        files.write_bytes(self.path(results), json.dumps(plain, sort_keys=True).encode())
+        data, path = json.dumps(plain, sort_keys=True).encode(), self.path(results)
+        files.write_bytes(path, data)
+        if self.copies:
+            files.write_bytes(self._copy(path), data)
+
+    def _copy(self, path: str) -> str:
+        return os.path.join(self.copies, os.path.basename(path))
 
     def recorded(self) -> set[int]:
         """The indexes of the parts that are recorded. `Workspace.begin` deletes invalid records."""
@@ -185,6 +197,8 @@ class Parts:
     def load(self, count: int) -> dict[int, PartResult]:
         """The recorded results of the first `count` parts, those whose files all exist."""
         paths = [path for path in files.list_folder(self.folder) if indexes_in(path)]
+        if self.copies:
+            paths = [copy if os.path.exists(copy := self._copy(p)) else p for p in paths]
         read = [item for found in read_each(read_parts, paths) for item in found.items()]
         recorded = {index: part for index, part in sorted(read, key=itemgetter(0)) if index < count}
         missing = missing_files(self.out, (f for part in recorded.values() for f in part.files))

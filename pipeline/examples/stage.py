@@ -256,10 +256,9 @@ def train_vocab(
 ) -> StageResult:
     """Training examples -> `vocab/`."""
     own = settings[VocabSettings]
-    shards = [f for f in examples.files if f.path.startswith(f"{JOIN.outputs[0].prefix}train-")]
-    paths = [f.path for f in shards]
+    paths = examples.paths_with_rows(f"{JOIN.outputs[0].prefix}train-")
     count = examples.counts["examples_out"]
-    if not vocab and not sum(f.rows for f in shards):
+    if not vocab and not paths:
         raise JobFailed(
             f"no vocabulary can be trained: none of {count:,} examples is of the training split; "
             "take more articles, or name a vocabulary (--vocab)"

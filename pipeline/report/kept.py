@@ -32,20 +32,21 @@ class KeptExample(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadExamples:
-    """Shards of a split -> the keys in them, and those examples that the report may show."""
+    """Shards of examples -> the keys in them, and those examples that the report may show."""
 
     writer: StageWriter
 
     def __call__(self, index: int, paths: Sequence[str]) -> PartResult:
-        split = os.path.basename(paths[0]).split("-")[0]
-        drawn: list[tuple[str, pa.Table]] = []  # the lot and the row of an example
+        drawn: list[tuple[str, str, pa.Table]] = []  # the lot, the split and the row of an example
         with self.writer.part_like(index, paths[0]) as part:
-            for table in tables_of(self.writer.out, paths, _COLUMNS):
-                write_keys(part, table)
-                lots = [(lot_of(one), i) for i, one in enumerate(table["id"].to_pylist())]
-                drawn += [(lot, table.slice(i, 1)) for lot, i in lots]
-                drawn = heapq.nsmallest(KEPT_EXAMPLES, drawn, key=itemgetter(0))
-            for lot, row in drawn:
+            for path in paths:
+                split = os.path.basename(path).split("-")[0]
+                for table in tables_of(self.writer.out, [path], _COLUMNS):
+                    write_keys(part, split, table)
+                    lots = [(lot_of(one), i) for i, one in enumerate(table["id"].to_pylist())]
+                    drawn += [(lot, split, table.slice(i, 1)) for lot, i in lots]
+                    drawn = heapq.nsmallest(KEPT_EXAMPLES, drawn, key=itemgetter(0))
+            for lot, split, row in drawn:
                 shown = {**shown_example(row.to_pylist()[0]), "split": split}
                 part.write(KeptExample(lot, json.dumps(shown)))
         return part.result()

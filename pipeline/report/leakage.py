@@ -1,7 +1,6 @@
 """What validation and test share with train: pages, and paragraphs that are nearly the same."""
 
 import hashlib
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, NamedTuple
@@ -29,7 +28,10 @@ _SKETCH_HASHES = 4
 
 
 class Key(NamedTuple):
-    """A page (`url`) or a paragraph's sketch (`paragraph`) that an example holds."""
+    """A page or a paragraph's sketch that an example holds.
+
+    `kind` names the split too: `train_url`, `train_paragraph`, `test_url` ...
+    """
 
     kind: str
     key: Annotated[int, pa.uint64()]
@@ -48,13 +50,13 @@ def near_duplicate_key(text: str) -> int:
     return int.from_bytes(digest, "big")
 
 
-def write_keys(part: PartWriter, examples: pa.Table) -> None:
-    """Write the keys of the pages and paragraphs of some examples."""
+def write_keys(part: PartWriter, split: str, examples: pa.Table) -> None:
+    """Write the keys of the pages and paragraphs of some examples of a split."""
     for row in examples.select(["documents", "paragraphs"]).to_pylist():
         for document in row["documents"]:
-            part.write(Key("url", url_key(document["url"])))
+            part.write(Key(f"{split}_url", url_key(document["url"])))
         for paragraph in row["paragraphs"]:
-            part.write(Key("paragraph", near_duplicate_key(paragraph["text"])))
+            part.write(Key(f"{split}_paragraph", near_duplicate_key(paragraph["text"])))
         part.ticker.add(items=1, work=1)
 
 
@@ -65,17 +67,15 @@ def leakage(workspace: Workspace, shards: Sequence[ShardFile]) -> dict[str, Any]
     split.
     """
     one_in = max(1, -(-sum(shard.rows for shard in shards) // MAX_KEYS))
-    found: dict[tuple[str, str], list[npt.NDArray[np.uint64]]] = defaultdict(list)
+    found: dict[str, list[npt.NDArray[np.uint64]]] = defaultdict(list)
     paths = [workspace.path(shard.path) for shard in shards]
-    read = read_each(lambda path: list(_keys(path, one_in)), paths)
-    for path, keys_of in zip(paths, read, strict=True):
-        split = os.path.basename(path).split("-")[0]
+    for keys_of in read_each(lambda path: list(_keys(path, one_in)), paths):
         for kind, keys in keys_of:
-            found[split, kind].append(keys)
+            found[kind].append(keys)
     result: dict[str, Any] = {"one_key_in": one_in}
     for kind in _KINDS:
         distinct = {
-            split: np.unique(np.concatenate([np.empty(0, np.uint64), *found[split, kind]]))
+            split: np.unique(np.concatenate([np.empty(0, np.uint64), *found[f"{split}_{kind}"]]))
             for split in SPLITS
         }
         for split in SPLITS[1:]:
@@ -91,6 +91,6 @@ def _keys(path: str, one_in: int) -> Iterator[tuple[str, npt.NDArray[np.uint64]]
         table = pq.ParquetFile(raw).read()
     keys = table["key"].to_numpy()
     is_taken = keys % np.uint64(one_in) == 0
-    for kind in _KINDS:
+    for kind in pa.compute.unique(table["kind"]).to_pylist():
         is_of_kind = pa.compute.equal(table["kind"], kind).to_numpy()
         yield kind, np.unique(keys[is_taken & is_of_kind])

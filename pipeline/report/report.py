@@ -51,16 +51,17 @@ class ReadForReport:
 
 
 def in_groups(shards: Iterable[ShardFile]) -> list[list[str]]:
-    """The paths of files in groups, so that small ones share a part; splits stay apart.
+    """The paths of files that have rows in groups, so that small ones share a part.
 
     A group has up to 32 files and 32 MB, or one larger file.
     """
     groups: list[list[str]] = []
-    split, size_bytes = "", 0
+    size_bytes = 0
     for shard in shards:
-        split_before, split = split, shard.path.partition("-")[0]
+        if not shard.rows:
+            continue
         size_bytes += shard.size_bytes
-        if split != split_before or size_bytes > _GROUP_BYTES or len(groups[-1]) == _GROUP_FILES:
+        if not groups or size_bytes > _GROUP_BYTES or len(groups[-1]) == _GROUP_FILES:
             groups.append([])
             size_bytes = shard.size_bytes
         groups[-1].append(shard.path)
@@ -82,7 +83,11 @@ def write_report(job: Job, stages: list[StageResult], encoded: StageResult) -> S
         before=stages,
         part_count=len(tasks),
         total_work=encoded.counts.get("examples_out", 0),
-        key={"samples": [SAMPLE_ROWS, KEPT_EXAMPLES], "groups": [_GROUP_BYTES, _GROUP_FILES]},
+        key={
+            "samples": [SAMPLE_ROWS, KEPT_EXAMPLES],
+            "groups": [_GROUP_BYTES, _GROUP_FILES],
+            "keys_of": "split and kind",
+        },
     )
 
     def writer(*outputs: Output) -> StageWriter:
@@ -118,7 +123,7 @@ def _report(
     by_name = {stage.stage: stage for stage in stages}
     counts = {stage.stage: stage.counts for stage in stages}
     examples = by_name["examples"]
-    values = read_sizes(job.workspace, examples.paths(SIZES_FOLDER))
+    values = read_sizes(job.workspace, examples.paths_with_rows(SIZES_FOLDER))
     kept = counts["examples"].get("paragraphs_out", 0)
     return {
         "version": __version__,
@@ -134,15 +139,15 @@ def _report(
         "histograms": {name: histogram(values[name]) for name in _DRAWN},
         "graphs": graph_statistics(counts["graphs"]),
         "leakage": leakage(
-            job.workspace, [f for f in read.files if f.path.startswith(_KEYS.prefix)]
+            job.workspace, [f for f in read.files if f.path.startswith(_KEYS.prefix) and f.rows]
         ),
         "dropped": read_samples(
             job.workspace,
-            read.paths(_SAMPLES.prefix),
-            [path for stage in stages for path in stage.paths("articles/")],
+            read.paths_with_rows(_SAMPLES.prefix),
+            [path for stage in stages for path in stage.paths_with_rows("articles/")],
         ),
-        "kept": read_kept(job.workspace, read.paths(_KEPT.prefix)),
-        "names": read_names(job.workspace, read.paths(_NAMES.prefix)),
+        "kept": read_kept(job.workspace, read.paths_with_rows(_KEPT.prefix)),
+        "names": read_names(job.workspace, read.paths_with_rows(_NAMES.prefix)),
         "settings": {stage.stage: stage.extra["settings"] for stage in stages},
         "inputs": {k: v for stage in stages for k, v in stage.extra.get("inputs", {}).items()},
     }

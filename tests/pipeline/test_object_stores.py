@@ -16,11 +16,14 @@ INPUTS = ("sample.xml.bz2", "sample-pages-00000.warc.gz", "sample-wet-00000.warc
 OUT_OF_FOLDERS = ("articles", "wanted", "documents", "examples", "dropped", "vocab")
 
 
-def _words(root, out):
+GRAPHS = {"none": ["--graphs", "none"], "fast": ["--entities", "fast"]}
+
+
+def _words(root, out, graphs="none"):
     articles, *crawl = (f"{root}/{name}" for name in INPUTS)
     return [
         "build", "--articles", articles, "--warcs", *crawl, "--vocab-size", "300",
-        "--graphs", "none", "--workers", "1", "--out", out,
+        *GRAPHS[graphs], "--workers", "1", "--out", out,
     ]  # fmt: skip
 
 
@@ -69,13 +72,14 @@ def test_a_build_on_a_store_is_killed_and_resumed(scheme, local, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_build_takes_few_requests_per_visible_file(monkeypatch):
+@pytest.mark.parametrize(("graphs", "most"), [("none", 5.0), ("fast", 6.0)])
+def test_a_build_takes_few_requests_per_visible_file(graphs, most, monkeypatch):
     """On a slow machine too: lists for progress and more records of parts come every 10 seconds."""
     monkeypatch.setattr(workspace, "HOLD_SECONDS", 1_000.0)
     monkeypatch.setattr(progress, "_PLAIN_LINE_EVERY_SECONDS", 1_000.0)
     with s3_store(monkeypatch) as store:
         root = f"s3://{BUCKET}"
-        assert main(_words(GOLDEN, f"{root}/out")) == 0
+        assert main(_words(GOLDEN, f"{root}/out", graphs)) == 0
         requests = store.requests.total()
         visible = [path for path in files.list_tree(f"{root}/out") if "/.work/" not in path]
-        assert requests <= 6 * len(visible)
+        assert requests <= most * len(visible), sorted(store.paths.items())

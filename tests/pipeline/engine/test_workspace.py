@@ -1,5 +1,6 @@
 """What a workspace knows of the parts and stages that are done, here and on a remote store."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import AtomicFile
 from wikisum.pipeline.engine.shards import ShardFile
-from wikisum.pipeline.engine.workspace import MANIFEST, PartResult, StageResult, Workspace
+from wikisum.pipeline.engine.workspace import MANIFEST, PartResult, Parts, StageResult, Workspace
 from wikisum.pipeline.errors import JobFailed
 
 
@@ -161,3 +162,15 @@ def test_what_a_lost_worker_left_is_deleted_at_the_end_of_the_run(tmp_path):
     with Workspace(str(tmp_path)).locked():
         (tmp_path / ".shard.parquet.0.tmp").write_bytes(b"half")
     assert [path.name for path in tmp_path.iterdir()] == [".work"]
+
+
+def test_a_record_is_read_from_its_copy_only_while_it_exists(tmp_path):
+    """Records of earlier runs have no copy, and the record in the folder decides what is done."""
+    parts = Parts(str(tmp_path), str(tmp_path / "records"))
+    here = replace(parts, copies=str(tmp_path / "copies"))
+    parts.record({0: PartResult([], {"rows": 1})})
+    for index in (1, 2):
+        here.record({index: PartResult([], {"rows": 1 + index})})
+    Path(parts.path([1])).write_text("another content")
+    Path(parts.path([2])).unlink()
+    assert {i: part.counts["rows"] for i, part in here.load(3).items()} == {0: 1, 1: 2}

@@ -24,7 +24,7 @@ def write_keys(out, split: str, keys, kind: str = "url") -> ShardFile:
     path = f".work/keys/{split}-00000-of-00001.parquet"
     with open_shard(str(out), path, schema_of(Key), {}) as shard:
         for key in keys:
-            shard.write(Key(kind, key))
+            shard.write(Key(f"{split}_{kind}", key))
     return shard.file
 
 

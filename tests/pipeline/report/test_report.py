@@ -83,10 +83,10 @@ def test_rows_of_each_split(other):
     assert split_rows(encoded) == {"train": 11, "validation": 0, "test": 1}
 
 
-def test_small_files_share_a_part_and_splits_stay_apart():
-    sizes = {"examples/train-0": 20, "examples/train-1": 20, "examples/train-2": 1,
-             "examples/test-0": 40, "articles/articles-0": 1}  # fmt: skip
+def test_small_files_share_a_part_and_empty_ones_have_none():
+    sizes = {"train-0": 20, "train-1": 20, "train-2": 1, "validation-0": 1, "test-0": 40}
     shards = [ShardFile(path, 1, size << 20, "") for path, size in sizes.items()]
-    train, *others = sizes
-    assert in_groups(shards) == [[train], others[:2], others[2:3], others[3:]]
+    assert in_groups(shards) == [["train-0"], ["train-1", "train-2", "validation-0"], ["test-0"]]
     assert list(map(len, in_groups(shards[2:3] * 70))) == [32, 32, 6]
+    assert in_groups([shards[0]._replace(rows=0), shards[2]]) == [["train-2"]]
+    assert in_groups([]) == []
