@@ -3,9 +3,11 @@
 Both are visible only when they are complete.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -103,9 +105,17 @@ def tables_of(out: str, paths: Iterable[str], columns: list[str]) -> Iterator[pa
 
 
 def read_each(read: Callable[[str], T], paths: Iterable[str]) -> Iterator[T]:
-    """What `read` returns for each path, in their order; 16 are read at the same time."""
+    """What `read` returns for each path, in their order.
+
+    16 are read at the same time, and at most as many results wait to be taken.
+    """
+    to_read = iter(paths)
     with ThreadPoolExecutor(READERS) as pool:
-        yield from pool.map(read, paths)
+        started = deque(pool.submit(read, path) for path in islice(to_read, READERS))
+        while started:
+            result = started.popleft().result()
+            started.extend(pool.submit(read, path) for path in islice(to_read, 1))
+            yield result
 
 
 def read_rows(path: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:

@@ -21,7 +21,7 @@ from wikisum.pipeline.engine.shards import ShardFile, read_each
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import SPLITS
 
-MAX_KEYS = 20_000_000
+MAX_KEYS = 4_000_000
 _KINDS = ("url", "paragraph")
 _SHINGLE_WORDS = 5
 _SKETCH_HASHES = 4
@@ -63,7 +63,7 @@ def write_keys(part: PartWriter, split: str, examples: pa.Table) -> None:
 def leakage(workspace: Workspace, shards: Sequence[ShardFile]) -> dict[str, Any]:
     """Distinct pages and paragraphs of validation and test, and how many of them train has too.
 
-    `shards` have the keys. Of more than 20 million a part is taken by value, the same part of every
+    `shards` have the keys. Of more than 4 million a part is taken by value, the same part of every
     split.
     """
     one_in = max(1, -(-sum(shard.rows for shard in shards) // MAX_KEYS))
@@ -75,7 +75,7 @@ def leakage(workspace: Workspace, shards: Sequence[ShardFile]) -> dict[str, Any]
     result: dict[str, Any] = {"one_key_in": one_in}
     for kind in _KINDS:
         distinct = {
-            split: np.unique(np.concatenate([np.empty(0, np.uint64), *found[f"{split}_{kind}"]]))
+            split: np.unique(np.concatenate(found.pop(f"{split}_{kind}", [np.empty(0, np.uint64)])))
             for split in SPLITS
         }
         for split in SPLITS[1:]:

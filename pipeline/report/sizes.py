@@ -10,7 +10,7 @@ from wikisum.pipeline.engine.shards import read_each, read_tables
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import SOURCES, Sizes
 
-Values = npt.NDArray[np.float64]
+Values = npt.NDArray[np.number[Any]]
 PERCENTILES = (20, 40, 50, 60, 80, 100)
 _MOST_BINS = 30
 _SHOWN_PERCENT = 98
@@ -21,11 +21,15 @@ _ROUNDING = 1e-9
 def read_sizes(workspace: Workspace, paths: list[str]) -> dict[str, Values]:
     """Each column of the sizes (`records.Sizes`) over all examples, and the sum of documents."""
     columns: dict[str, list[Values]] = {name: [] for name in Sizes._fields[1:]}
-    for tables in read_each(lambda path: list(read_tables(path)), map(workspace.path, paths)):
+    read = read_each(
+        lambda path: list(read_tables(path, list(columns))), map(workspace.path, paths)
+    )
+    for tables in read:
         for table in tables:
             for name, arrays in columns.items():
-                arrays.append(table.column(name).to_numpy().astype(np.float64))
-    values = {name: np.concatenate([np.empty(0), *arrays]) for name, arrays in columns.items()}
+                arrays.append(table.column(name).to_numpy())
+    # a column at a time, so that no more than one is in memory twice
+    values = {name: np.concatenate(columns.pop(name) or [np.empty(0)]) for name in list(columns)}
     return {**values, "documents": _sum_over_sources(values, "documents")}
 
 
@@ -37,8 +41,9 @@ def _sum_over_sources(values: dict[str, Values], unit: str) -> Values:
 def size_percentiles(values: dict[str, Values]) -> dict[str, Any]:
     """Percentiles (Liu et al. 2018, table 2) and mean of each size; empty without examples."""
     described: dict[str, Any] = {}
-    for name, column in values.items():
-        if len(column):
+    for name, sizes in values.items():
+        if len(sizes):
+            column = sizes.astype(np.float64)
             points = np.percentile(column, PERCENTILES).round(_DIGITS).tolist()
             described[name] = {
                 "mean": round(float(column.mean()), _DIGITS),
@@ -58,6 +63,7 @@ def histogram(values: Values) -> dict[str, Any]:
     """
     if not len(values):
         return {"step": 1.0, "counts": []}
+    values = values.astype(np.float64)
     is_whole = bool((values == np.floor(values)).all())
     end = float(np.percentile(values, _SHOWN_PERCENT))
     step = _nice_step(max(end / _MOST_BINS, 1.0 if is_whole else 1e-3))

@@ -7,7 +7,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from wikisum.pipeline import records
-from wikisum.pipeline.engine.shards import open_shard, read_arrays, write_arrays
+from wikisum.pipeline.engine.shards import (
+    READERS,
+    open_shard,
+    read_arrays,
+    read_each,
+    write_arrays,
+)
 
 
 def test_row_groups_fit_training_and_empty_shards_have_a_schema(tmp_path):
@@ -62,3 +68,24 @@ def test_arrays_are_mapped_and_cannot_be_changed(tmp_path):
     keys, *_ = read_arrays(str(tmp_path / "table.arrays"), "key")
     assert not keys.flags.writeable
     assert not keys.flags.owndata
+
+
+def test_files_are_read_in_order_and_few_ahead_of_their_use():
+    started: list[str] = []
+
+    def read(path: str) -> str:
+        started.append(path)
+        return path.upper()
+
+    paths = [f"file{number}" for number in range(100)]
+    results = read_each(read, paths)
+    assert next(results) == "FILE0"
+    assert len(started) <= READERS + 1
+    assert [*results] == [path.upper() for path in paths[1:]]
+
+
+def test_an_error_of_a_file_is_raised_when_its_turn_comes():
+    results = read_each(lambda path: 1 // int(path), ["1", "0"])
+    assert next(results) == 1
+    with pytest.raises(ZeroDivisionError):
+        next(results)
