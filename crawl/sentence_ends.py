@@ -1,12 +1,17 @@
-"""Tell whether a paragraph has a complete sentence."""
+"""Find the complete sentences of a paragraph."""
 
 import re
+from collections.abc import Iterator
 
 # A full stop or its equivalent in other scripts, before space or the end.
 _STOP = re.compile(r"[.!?…。！？｡।॥؟۔።](?:(?<![.!?…])|[\"'”’»)\]]*(?=\s|$|\[))")
 _FULL_STOPS = frozenset("。！？｡।॥؟۔።")
 _CLOSERS = "\"'”’»)]"
 _IN_WORD = re.compile(r"\w")
+_OPEN_END = re.compile(r"(?:[\w,–…-]|\.\.\.)$")
+_NOTED_END = re.compile(r"[.!?…][\"'”’»)\]]*\d{1,3}$")  # a stop and the number of a note
+# What stays behind the last stop: a name behind a quotation, or text that ends with an address.
+_SIGNATURE = re.compile(r"\s*[–—-]+\s*[^\W_a-z]|.*(?:://|\.com?/|[@#])\S+$")
 _THREE_WORDS = re.compile(r"(?:[^\W\d_]{2,}(?![^\W\d_]).*?){3}", re.DOTALL)
 # What may stand between a stop and the next sentence: closing marks, notes, opening marks.
 _BETWEEN = re.compile(r"[\"'”’»)\]]*(?:\[[^\]]{1,20}\])*\s*[\"'“‘„«(\[¿¡–—-]*\s*")
@@ -34,17 +39,50 @@ def has_sentence(paragraph: str) -> bool:
         True
     """
     start = 0
+    for stop in _sentence_stops(paragraph):
+        if stop[0] in _FULL_STOPS or _THREE_WORDS.search(paragraph, start, stop.start()):
+            return True
+        start = stop.end()
+    return False
+
+
+def without_broken_sentences(paragraph: str) -> str:
+    """Return a paragraph without a sentence that it begins or ends within.
+
+    The end is cut behind the last complete sentence if the paragraph ends with a letter, a digit, a
+    comma or dots, unless that end is an address or a name behind a dash. The beginning is cut
+    before the second sentence if the paragraph begins with a small letter. A paragraph of which no
+    complete sentence would be left stays as it is.
+
+        >>> without_broken_sentences("of the bank. The bridge was opened in 1881. It carried the")
+        'The bridge was opened in 1881.'
+    """
+    is_open = bool(_OPEN_END.search(paragraph)) and not _NOTED_END.search(paragraph)
+    if not is_open and not paragraph[:1].islower():
+        return paragraph
+    stops = [stop.end() for stop in _sentence_stops(paragraph)]
+    if not stops:
+        return paragraph
+    first = stops[0] if paragraph[:1].islower() else 0
+    is_cut = is_open and not _SIGNATURE.match(paragraph, stops[-1])
+    last = stops[-1] if is_cut else len(paragraph)
+    rest = paragraph[first:last].strip()
+    return rest if has_sentence(rest) else paragraph
+
+
+def _sentence_stops(paragraph: str) -> Iterator[re.Match[str]]:
+    """Yield the stops that close a sentence, with the quotes and brackets behind them."""
+    start = 0
     for stop in _STOP.finditer(paragraph):
         if stop[0] in _FULL_STOPS:
-            return True
+            yield stop
+            continue
         before = paragraph[start : stop.start()].rstrip(_CLOSERS)
         if not before or not _IN_WORD.match(before[-1]):
             continue
         if _ends_sentence(paragraph, stop, before.rsplit(None, 1)[-1]):
-            if _THREE_WORDS.search(before):
-                return True
+            yield stop
             start = stop.end()
-    return False
 
 
 def _ends_sentence(paragraph: str, stop: re.Match[str], word: str) -> bool:
@@ -53,7 +91,7 @@ def _ends_sentence(paragraph: str, stop: re.Match[str], word: str) -> bool:
     after = _BETWEEN.match(paragraph, stop.end())
     end = after.end() if after else stop.end()
     is_last = end == len(paragraph)
-    bare = word.strip("\"'“‘„«([¿¡").lower()
+    bare = word.strip("\"'“‘„«([¿¡—–").lower()
     if is_last:
         return mark != "…" and (mark != "." or bare not in _NEVER_LAST)
     following = paragraph[end]

@@ -13,6 +13,16 @@ MAX_OTHER = 4  # words of a window of a menu that are no names
 MAX_MARKS = 2  # words of such a window that end in punctuation
 _NAME = r"[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]\S*"
 _CAPITALS = re.compile(" ".join([_NAME] * 6))  # in a line with a menu; seldom in others
+# Where a capitalized word follows without a space: behind a stop, a closing quote or a number.
+_GLUE = re.compile(
+    r"(?=[\"“‘(]?[A-Z][a-z])"
+    r"(?:(?<=[a-z]{2}[.!?])|(?<=[a-z0-9)][.!?][)\"”’])|(?<=[a-z]{2}”)|(?<=\d\d))"
+)
+# The same, and behind a word of three to eight small letters.
+_MORE_GLUE = re.compile(
+    _GLUE.pattern[:-1] + "".join(rf"|(?<=[ (“][a-z]{{{length}}})" for length in range(3, 9)) + ")"
+)
+MIN_GLUED = 2  # places where words in small letters are cut
 _MARKS = (".", ",", ";", ":", "!", "?", ")", '"', "”")
 
 
@@ -39,6 +49,35 @@ def split_menus(line: str) -> list[str]:
         start = end
     pieces.append(words[start:])
     return [" ".join(piece) for piece in pieces if piece]
+
+
+def split_glued(line: str) -> list[str]:
+    """Return the parts of a line of at least 40 words whose ends are glued to the next part.
+
+    A part ends behind a stop, a closing quote or a number that a capitalized word follows without a
+    space, and behind a word in small letters if there are at least two such places. Names such as
+    McArthur and YouTube stay whole.
+
+        >>> text = "The bridge over the river was built of iron." * 5
+        >>> split_glued(text) == ["The bridge over the river was built of iron."] * 5
+        True
+    """
+    if len(line) < MIN_CHARS or len(line.split(None, MIN_WORDS)) <= MIN_WORDS:
+        return [line]
+    parts = []
+    start = 0
+    places = list(_MORE_GLUE.finditer(line))
+    for glue in places if len(places) >= MIN_GLUED else _GLUE.finditer(line):
+        end = glue.start()
+        quotes = line.count('"', start, end)
+        if line[end - 1] == '"' and quotes % 2:  # it opens the next part
+            end -= 1
+        elif line[end] == '"' and quotes % 2:  # it closes this one
+            end += 1
+        parts.append(line[start:end].strip())
+        start = end
+    parts.append(line[start:].strip())
+    return [part for part in parts if part]
 
 
 def _menus(words: list[str]) -> Iterator[tuple[int, int]]:

@@ -27,6 +27,8 @@ _OPEN_WORDS = frozenset(
 )  # fmt: skip
 _SHOWN_PARAGRAPH = re.compile(r"\s*<p(?: [^<>]*)?>(.*)</p>\s*")  # the source shows its tags as text
 _SHOWN_TAG = re.compile(r"</?(?:a|b|br|em|i|p|span|strong|sub|sup|u)\b[^<>]*>")
+_PAGE_NUMBER = re.compile(r"--? ?\d{1,4} ?--?|\[?(?:page|pg\.?|p\.) \d{1,4}\]?", re.I)
+MAX_PAGE_NUMBER_CHARS = 12
 _CONTINUATION = re.compile(r"[\"'“‘«(]?[^\W\d_A-Z]")
 
 
@@ -36,7 +38,9 @@ def join_wrapped_lines(text: str) -> list[str]:
     A line that begins in lower case continues the one before it if that does not end a sentence,
     and so does any line behind one that ends in a word such as "the", or behind a full line where
     three lines are joined already. Lines between blank lines are one paragraph if they are broken
-    at a fixed width. Tags around a line that the source shows as text are removed.
+    at a fixed width. Tags around a line that the source shows as text are removed, and so are the
+    page numbers of books ("--218--", "page 12"), behind which a line in lower case continues a
+    sentence as well.
 
         >>> join_wrapped_lines("The bridge over the river Tavin was\\nbuilt of iron.\\nHome")
         ['The bridge over the river Tavin was built of iron.', 'Home']
@@ -44,11 +48,24 @@ def join_wrapped_lines(text: str) -> list[str]:
     shown = map(_without_tags, text.splitlines()) if "</p>" in text else text.splitlines()
     lines = [normalize_whitespace(line) for line in shown]
     paragraphs: list[str] = []
-    for is_text, group in groupby(lines, bool):
-        if is_text:
-            block = list(group)
-            paragraphs.extend(block if len(block) == 1 else _paragraphs(block))
+    is_new_page = False
+    for is_text, group in groupby(lines, _is_text):
+        if not is_text:
+            is_new_page = any(group)  # a page number
+            continue
+        block = list(group)
+        found = block if len(block) == 1 else list(_paragraphs(block))
+        if is_new_page and paragraphs and _continues(paragraphs[-1], found[0]):
+            paragraphs[-1] += " " + found.pop(0)
+        paragraphs.extend(found)
     return paragraphs
+
+
+def _is_text(line: str) -> bool:
+    """Whether a line is neither empty nor the number of a page."""
+    if len(line) > MAX_PAGE_NUMBER_CHARS:
+        return True
+    return line != "" and not _PAGE_NUMBER.fullmatch(line)
 
 
 def _paragraphs(block: list[str]) -> Iterator[str]:

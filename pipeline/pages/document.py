@@ -4,11 +4,12 @@ from collections import Counter
 
 from wikisum.crawl.blocked import is_blocked
 from wikisum.crawl.errors import BadPage, BadUrl
-from wikisum.crawl.extract.merged_lines import split_menus
+from wikisum.crawl.extract.merged_lines import split_glued, split_menus
 from wikisum.crawl.extract.text_blocks import mark_furniture
 from wikisum.crawl.html import read_page
 from wikisum.crawl.original.t2t import t2t_drop_reason
 from wikisum.crawl.paragraphs import drop_reasons, split_long
+from wikisum.crawl.sentence_ends import without_broken_sentences
 from wikisum.crawl.urls import canonical_url
 from wikisum.crawl.warc.warc import PageRecord, Rejection
 from wikisum.crawl.whitespace import normalize_whitespace
@@ -33,8 +34,7 @@ def make_document(
     except BadPage as error:
         return drop_record(item.url, error.reason, stage, file, item.offset, str(error))
     kept = []
-    pieces = _pieces(page.paragraphs, item.kind, settings)
-    reasons = _drop_reasons(pieces, item.kind, settings)
+    pieces, reasons = _judged(page.paragraphs, item.kind, settings)
     for paragraph, reason in zip(pieces, reasons, strict=True):
         counts[f"paragraphs_{reason or 'kept'}"] += 1
         if reason is None:
@@ -61,21 +61,40 @@ def make_document(
     )
 
 
-def _pieces(paragraphs: list[str], kind: str, settings: PageSettings) -> list[str]:
-    """The paragraphs, long ones in pieces; the rule of the original leaves them whole."""
+def _judged(
+    paragraphs: list[str], kind: str, settings: PageSettings
+) -> tuple[list[str], list[str | None]]:
+    """The pieces of the paragraphs of a page, and why each is dropped.
+
+    Of HTML pages the extractor has left out the furniture. The rule of the original leaves
+    paragraphs whole.
+    """
     if settings.paragraph_rule == "t2t":
-        return paragraphs
-    if kind == "text":
-        paragraphs = [piece for line in paragraphs for piece in split_menus(line)]
-    return [piece for paragraph in paragraphs for piece in split_long(paragraph)]
+        return paragraphs, [t2t_drop_reason(paragraph) for paragraph in paragraphs]
+    if kind != "text":
+        pieces = [piece for paragraph in paragraphs for piece in split_long(paragraph)]
+        return pieces, drop_reasons(pieces, settings.language)
+    lines = [menu for line in paragraphs for menu in split_menus(line)]
+    return _judged_text([piece for line in lines for piece in split_long(line)], settings.language)
 
 
-def _drop_reasons(paragraphs: list[str], kind: str, settings: PageSettings) -> list[str | None]:
-    """Why each paragraph is dropped; of HTML pages the extractor has left out the furniture."""
-    if settings.paragraph_rule == "t2t":
-        return [t2t_drop_reason(paragraph) for paragraph in paragraphs]
-    reasons = drop_reasons(paragraphs, settings.language)
-    return mark_furniture(paragraphs, reasons) if kind == "text" else reasons
+def _judged_text(lines: list[str], language: str | None) -> tuple[list[str], list[str | None]]:
+    """The pieces of the lines of plain text, and why each is dropped.
+
+    Lines that are kept are cut where other lines were glued to them; of their pieces that are kept,
+    broken sentences are cut off.
+    """
+    pieces: list[str] = []
+    reasons: list[str | None] = []
+    for line, reason in zip(lines, drop_reasons(lines, language), strict=True):
+        parts = [line] if reason else split_glued(line)
+        pieces += parts
+        reasons += drop_reasons(parts, language) if len(parts) > 1 else [reason]
+    reasons = mark_furniture(pieces, reasons)
+    for i, reason in enumerate(reasons):
+        if reason is None:
+            pieces[i] = without_broken_sentences(pieces[i])
+    return pieces, reasons
 
 
 def drop_record(

@@ -1,6 +1,8 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from wikisum.crawl.sentence_ends import has_sentence
+from wikisum.crawl.sentence_ends import has_sentence, without_broken_sentences
 
 
 @pytest.mark.parametrize(
@@ -43,3 +45,52 @@ def test_no_sentence_ends_in_titles_and_names(text):
 )
 def test_a_sentence_ends_at_the_end_or_before_a_capital(text):
     assert has_sentence(text)
+
+
+BASES = "The base was to be built at Noumea, on the French island of New Caledonia."
+CLAIM = "The strike began in 1942."
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "whole"),
+    [
+        (f"{BASES} The soil encountered with the", BASES),
+        (f"{BASES} Questions arose, regarding leases,", BASES),
+        (f"{BASES} But it was clear that the possession of Guadalcanal...", BASES),
+        (f"{BASES} Terms Privacy notice Facebook-f Twitter Youtube Instagram", BASES),
+        (f"{BASES} By then, Halsey wrote to O. O. McIntyre and —O. O. Hall", BASES),
+        (f"rights of user and access, was given effect by the Act. {BASES}", BASES),
+        (f"was given effect by the Act. {BASES} The strategic principle of unified", BASES),
+        ("橋は鉄でできている。橋は", "橋は鉄でできている。"),
+    ],
+)
+def test_sentences_broken_by_the_end_of_a_line_are_cut_off(paragraph, whole):
+    assert without_broken_sentences(paragraph) == whole
+
+
+@pytest.mark.parametrize(
+    "paragraph",
+    [
+        BASES,
+        f"{BASES} The others were:",
+        f"{BASES} It was (nearly) done (in 1942)",
+        f"{BASES}12",
+        f"“{BASES}” – Ben Kemble, Creative Director",
+        f"{BASES} It is shown at pic.twitter.com/3BDnrvkoms",
+        "Three of the islands were developed as air and naval bases",
+        "the end of a sentence.",
+        "No. It is",
+        "",
+    ],
+)
+def test_whole_paragraphs_stay(paragraph):
+    assert without_broken_sentences(paragraph) == paragraph
+
+
+@given(st.lists(st.sampled_from([BASES, CLAIM, "of the", "Inc.", "and", "it?", "...", "(a)"])))
+def test_cutting_leaves_a_part_and_cuts_only_once(parts):
+    paragraph = " ".join(parts)
+    whole = without_broken_sentences(paragraph)
+    assert whole in paragraph
+    assert without_broken_sentences(whole) == whole or whole[:1].islower()
+    assert has_sentence(whole) == has_sentence(paragraph)

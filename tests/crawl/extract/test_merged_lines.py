@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikisum.crawl.extract.merged_lines import MIN_WORDS, split_menus
+from wikisum.crawl.extract.merged_lines import MIN_WORDS, split_glued, split_menus
 
 MENU = " ".join(["Home News Sports Weather Travel Books Music Film Games Cars"] * 3)
 TEXT = (
@@ -43,3 +43,43 @@ def test_scripts_without_case_have_no_menus():
 @given(st.lists(st.sampled_from(["Home", "News", "the", "river,", "was."]), max_size=120))
 def test_no_word_is_lost(words):
     assert " ".join(split_menus(" ".join(words))).split() == words
+
+
+NEWS = (
+    "The backlog was almost 60,000 cases in 2019, and three years later it was larger than ever "
+    "before in the history of the court, as the ministry said in a written reply to a question "
+    "that had been asked in March"
+)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [f"{NEWS}.", "The Nittany Lions won."],
+        [f"{NEWS}.", '"She was protective (of me)," Deborah said.'],
+        [f'It said "{NEWS}."', "The others did not."],
+        [f"“{NEWS}.”", "Read more about it"],
+        [f"{NEWS} on November 26 2002", "Mr Prescott tells the House"],
+        [f"{NEWS} today. Read more", "Contact us at any time", "Address of the hotel"],
+    ],
+)
+def test_glued_lines_are_cut_where_they_meet(parts):
+    assert split_glued("".join(parts)) == parts
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{NEWS} by the McArthur family on YouTube and of an iPhone in the DeLorean.",
+        f"{NEWS} of the admiral d’Argenlieu, who used the remoteStorage of the ship.",
+        "Read moreContact usAbout",  # under 40 words
+    ],
+)
+def test_names_with_a_capital_inside_stay_whole(line):
+    assert split_glued(line) == [line]
+
+
+@given(st.lists(st.sampled_from(["read", "more", "Contact", '"The', "was.", "1999", " "])))
+def test_no_character_is_lost_between_glued_lines(words):
+    line = "".join(words)
+    assert "".join(split_glued(line)).replace(" ", "") == line.replace(" ", "")

@@ -74,3 +74,19 @@ def test_menus_stay_lines():
 @given(st.text("aB. ,\n", max_size=120))
 def test_no_word_is_lost(text):
     assert " ".join(join_wrapped_lines(text)).split() == text.split()
+
+
+def test_a_sentence_goes_on_behind_the_number_of_a_page():
+    first = "Four torpedo boats built in England (the first two"
+    assert join_wrapped_lines(f"{first}\npage 4\narrived in 1887) were allocated.") == [
+        f"{first} arrived in 1887) were allocated."
+    ]
+    lines = ["Three bases were built, and as much planning as could be", "--191--"]
+    caption = "Espiritu Santo Island, New Hebrides"
+    assert join_wrapped_lines("\n".join([*lines, "", caption])) == [lines[0], caption]
+
+
+def test_numbers_of_pages_are_no_text():
+    numbers = ["--218--", "- 12 -", "page 12", "Page 7", "[Pg 3]", "p. 12"]
+    assert join_wrapped_lines("\n".join(numbers)) == []
+    assert join_wrapped_lines("page twelve") == ["page twelve"]

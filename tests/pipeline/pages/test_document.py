@@ -92,3 +92,11 @@ def test_furniture_of_plain_text_is_dropped_and_counted_but_not_of_html():
     html = PAGE._replace(payload=f"<p>{'<p>'.join(lines)}".encode(), kind="html")
     document = make_document(html, "f.warc", "scan", PageSettings(extractor="soup"), Counter())
     assert document.paragraphs == [*story, teaser]
+
+
+def test_lines_glued_together_are_judged_one_by_one_and_broken_sentences_are_cut():
+    menu = "Read moreContact us19"
+    document = made(f"{LEAD}{menu}{LEAD.rstrip('.')}. In cooperation with the Army the")
+    assert document.paragraphs == [LEAD, LEAD]
+    whole = made(f"{LEAD} In cooperation with the Army the", paragraph_rule="t2t")
+    assert whole.paragraphs[0].endswith("Army the")
