@@ -20,7 +20,21 @@ _NOTICE = re.compile(
     r"|get a code sent|sign in (?:with|using)|premium subscription|browser notifications"
     r"|by entering this (?:site|store)|member of the independent press standards"
     r"|we recommend the best products|thanks for using|free bets|refund or replacement"
-    r"|terms of service here|all prices where applicable)",
+    r"|terms of service here|all prices where applicable"
+    r"|not necessarily (?:reflect|represent)|opinions expressed|is the subjective opinion of"
+    r"|under (?:the terms of )?(?:a|an|the) creative commons|creative commons (?:attribution|licen)"
+    r"|open access article|may be republished|republish (?:this|our|the)"
+    r"|permission to (?:distribute|reproduce|republish|copy)|are the exclusive property of"
+    r"|no longer supports? (?:internet explorer|your|this)|upgrade (?:to|or) .{0,30}browser"
+    r"|browser is (?:out of date|outdated|not supported)|cookies that may"
+    r"|(?:these|necessary|analytical|functional|our) cookies"
+    r"|registered (?:address|office|charity)|company (?:registration )?n(?:o\b|umber)"
+    r"|(?:materials?|images|content|text) (?:used )?on th(?:e|is) (?:web ?)?site"
+    r"|(?:fill (?:out|in)|complete) (?:the|this|our) (?:contact |online )?form"
+    r"|we may (?:earn|receive) .{0,20}commission|earn (?:us )?(?:a|an) (?:\w+ )?commission"
+    r"|our (?:\w+ )?newsletters?|follow .{1,40} on (?:facebook|twitter|instagram)"
+    r"|(?:please|to) (?:contact|e-?mail) (?:us|our)\b|tax-deductible"
+    r"|(?:medically|fact) (?:reviewed|checked) by)|^(?:also |last )?reviewed (?:by|on)\b",
     re.IGNORECASE,
 )
 # All that _NOTICE matches contains one of these; searching for them is ten times faster.
@@ -30,7 +44,14 @@ _NOTICE_KEYS = (
     "click here", "browser", "the app", "our app",
     "skip to", "wordpress", "follow us", "t&c", "assistance", "inbox", "get a code", "sign in",
     "premium sub", "by entering", "independent press", "we recommend", "thanks for", "free bets",
-    "refund", "terms of", "all prices",
+    "refund", "terms of", "all prices", "not necessarily", "opinions expressed",
+    "subjective opinion", "creative commons", "open access", "republish", "permission to",
+    "exclusive property", "longer support", "registered address", "registered office",
+    "registered charity", "company n", "company registration", "on the site", "on this site",
+    "on the web", "on this web", "the form", "this form", "our form", "contact form",
+    "online form", " earn ", "may receive", "newsletter", " on facebook", " on twitter",
+    " on instagram", "contact us", "contact our", "mail us", "mail our", "tax-deduct",
+    "reviewed by", "reviewed on", "checked by",
 )  # fmt: skip
 # Phrases of privacy policies and terms of use; a paragraph that has four of them is part of one.
 _POLICY = (
@@ -54,18 +75,25 @@ _YEAR = (
     r"|\b(?:1[5-9]|20)\d\d[.;]?$"
 )
 _PAGES = r"\bpp?\. ?\d+|\d+ ?[–-] ?\d+\.?$|: ?\d+ ?[–-] ?\d+|\d+\(\d+\)"
+_PUBLISHER = r"(?-i:[A-Z]\w+: [A-Z][^:.]{2,50}\.$)"  # behind the place
 _REFERENCE = re.compile(
     rf"(?P<author>{_AUTHOR})|(?P<year>{_YEAR})|(?P<pages>{_PAGES})"
     r"|(?P<id>\b(?:isbn|issn|doi|pmid|oclc|arxiv)\b)"
     r"|(?P<source>\b(?:university press|press,|journal of|proceedings of|vol\. ?\d|retrieved"
     r"|archived from|accessed|\beds?\.|verlag|editions|publish(?:ers|ing)))"
     r"|(?P<title>[“\"«][^”\"»]{10,}[”\"»])"
-    r"|(?P<mark>^\W*\^)",
+    rf"|(?P<mark>^\W*\^)|(?P<publisher>{_PUBLISHER})",
     re.IGNORECASE,
 )
+# Each of these makes a short paragraph a reference: "Holm, A. (1999)" and links behind an entry.
+_CITED = re.compile(
+    r"[^\W\d_a-z][\w'’-]+, (?:[^\W\d_a-z]\.[ -]?){1,3}\((?:1[5-9]|20)\d\d[a-z]?\)"
+    r"|(?:Google ?Scholar|Cross ?Ref|PubMed(?: Central)?)\]?\W*$"
+    r"|\d\(\d{1,3}\), \d+[-–−]\d|\bdoi\.org/|Available at SSRN"
+)
 MIN_REFERENCE_MARKS = 3
-_HAS_AUTHOR, _HAS_YEAR, _HAS_PAGES = (
-    re.compile(pattern, re.IGNORECASE) for pattern in (_AUTHOR, _YEAR, _PAGES)
+_HAS_AUTHOR, _HAS_YEAR, _HAS_PAGES, _HAS_PUBLISHER = (
+    re.compile(pattern, re.IGNORECASE) for pattern in (_AUTHOR, _YEAR, _PAGES, _PUBLISHER)
 )
 # What ids and sources contain.
 _ID_KEYS = ("isbn", "issn", "doi", "pmid", "oclc", "arxiv")
@@ -92,6 +120,18 @@ MAX_NOTE_LINES = 12  # between them
 _FIGURE = re.compile(
     r"(?:fig(?:ure|s)?|table|plate|abb(?:ildung)?)s?\.? ?\d[\d–-]*[a-z]?[.:)]", re.I
 )
+# Captions of news agencies: by their words, by their beginning, and by their end, which is a name
+# with an agency or a day of the week with a date.
+_AGENCY_WORDS = (
+    "AP Photo", "via AP", "via Reuters", "via Getty", "Getty Images", "file photo",
+)  # fmt: skip
+_AGENCY_START = re.compile(r"\d+ of \d+ ?\||FILE(?: PHOTO:| ?[-–—])")
+_AGENCY_END = re.compile(
+    r"\([A-Z]\w+ [A-Z][^()/]{1,40}/[A-Z][^()]{2,40}\)(?:Buy a print.{0,20})?\W*$"
+    r"|day, [A-Z][a-z]{2,8}\.? \d\d?, (?:19|20)\d\d\.?(?: \([^()]+\))?$"
+)
+MAX_AGENCY_CHARS = 600
+MAX_AGENCY_END_CHARS = 120
 _CREDIT = re.compile(
     r"\((?:photo|image|picture|credit|courtesy|foto)\b[^()]*\)\W*$"
     r"|\b(?:photo|image|photograph)s?(?: (?:credit|courtesy|by)\b|:)[^.]{0,60}\.?$"
@@ -102,6 +142,8 @@ _CREDIT = re.compile(
 _CREDIT_KEYS = ("photo", "image", "picture", "credit", "courtesy", "foto", "getty")
 _SHARE_KEYS = ("acebook", "witter", "FACEBOOK", "TWITTER")
 MAX_CREDIT_CHARS = 300
+MIN_MENU_WORDS = 20
+MIN_MENU_SHARE = 0.75  # of words with a capital
 _NETWORK = r"(?:Facebook|Twitter|LinkedIn|Instagram|YouTube|Reddit|Pinterest|WhatsApp|Tumblr)"
 _SHARE_BAR = re.compile(rf"{_NETWORK}(?:.{{0,20}}?{_NETWORK}){{2}}", re.IGNORECASE)
 
@@ -137,9 +179,32 @@ def is_caption(paragraph: str) -> bool:
     """
     if _FIGURE.match(paragraph):
         return True
+    if len(paragraph) <= MAX_AGENCY_CHARS and _is_agency_caption(paragraph):
+        return True
     if len(paragraph) > MAX_CREDIT_CHARS or not _has_key(paragraph.lower(), _CREDIT_KEYS):
         return False
     return bool(_CREDIT.search(paragraph))
+
+
+def _is_agency_caption(paragraph: str) -> bool:
+    return (
+        _has_key(paragraph, _AGENCY_WORDS)
+        or _AGENCY_START.match(paragraph) is not None
+        or _AGENCY_END.search(paragraph, max(0, len(paragraph) - MAX_AGENCY_END_CHARS)) is not None
+    )
+
+
+def is_menu(paragraph: str) -> bool:
+    """Return whether three quarters of at least 20 words begin with a capital, as in menus.
+
+    >>> is_menu("Stocks Deals The FIX Fixed Income Funds Economic Calendar Markets Today " * 2)
+    True
+    """
+    if paragraph.count(" ") < MIN_MENU_WORDS - 1:
+        return False
+    initials = [word[0] for word in paragraph.split() if word[0].isalpha()]
+    capitals = sum(map(str.isupper, initials))
+    return len(initials) >= MIN_MENU_WORDS and capitals >= MIN_MENU_SHARE * len(initials)
 
 
 def is_share_bar(paragraph: str) -> bool:
@@ -188,6 +253,8 @@ def is_reference(paragraph: str) -> bool:
     """
     if paragraph.count(" ") >= MAX_REFERENCE_WORDS or not _DIGIT.search(paragraph):
         return False
+    if _CITED.search(paragraph):
+        return True
     if not _may_be_reference(paragraph):
         return False
     kinds = {match.lastgroup for match in _REFERENCE.finditer(paragraph)}
@@ -202,7 +269,7 @@ def _may_be_reference(paragraph: str) -> bool:
     found += _has_key(lower, _ID_KEYS)
     if found < MIN_REFERENCE_MARKS - 2:
         return False
-    found += bool(_HAS_PAGES.search(paragraph))
+    found += bool(_HAS_PAGES.search(paragraph)) + bool(_HAS_PUBLISHER.search(paragraph))
     if found == MIN_REFERENCE_MARKS - 1:
         return bool(_HAS_AUTHOR.match(paragraph))
     return found >= MIN_REFERENCE_MARKS

@@ -183,7 +183,7 @@ def _in_language(paragraph: str, language: str) -> bool:
     best = max(_count_in(code, words) for code in _FUNCTION_WORDS)
     if best >= CLEAR_FUNCTION_WORDS and best > 3 * own:  # a short line of another language
         return False
-    return own * 6 >= len(words) or best < MIN_FUNCTION_WORDS or own * 4 >= best
+    return own * 6 >= len(words) or best < MIN_FUNCTION_WORDS or own * 2 >= best
 
 
 def _is_mostly_latin(text: str) -> bool:

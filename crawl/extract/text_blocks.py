@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wikisum.crawl.boilerplate import footnotes, is_caption, is_share_bar
+from wikisum.crawl.boilerplate import footnotes, is_caption, is_menu, is_share_bar
 from wikisum.crawl.extract.text_features import NAMES, Floats, text_features
 
 MODEL_FILE = Path(__file__).with_name("text_blocks.json")
@@ -42,7 +42,7 @@ def mark_furniture(
     """Return the reasons for which lines are dropped, with those that plain text has besides.
 
     `footnote`: one of several numbered notes. `caption`: of a figure or photo. `furniture`: the
-    model says so, or links to social networks stand in the line. `reasons` are those of
+    model says so, or the line is a menu or has links to social networks. `reasons` are those of
     `drop_reasons`; only lines without a reason are looked at. Pages of fewer than 5 lines are left
     as they are.
     """
@@ -52,7 +52,7 @@ def mark_furniture(
         return marked
     model = model or default_model()
     for i, value in zip(kept, logits(lines, kept, model), strict=True):
-        if value < model.threshold or is_share_bar(lines[i]):
+        if value < model.threshold or is_share_bar(lines[i]) or is_menu(lines[i]):
             marked[i] = "furniture"
         elif is_caption(lines[i]):
             marked[i] = "caption"

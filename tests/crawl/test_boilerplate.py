@@ -4,6 +4,7 @@ from wikisum.crawl.boilerplate import (
     footnotes,
     is_caption,
     is_glued,
+    is_menu,
     is_notice,
     is_policy,
     is_reference,
@@ -45,6 +46,11 @@ def test_a_paragraph_of_a_privacy_policy():
         "Penrose, J. (1890). Arch Bridges of the North. Journal of Iron 12: 34–56.",
         '^ "Penguins". Department of Conservation. Retrieved 7 March 2011.',
         "King, Michael (2003). The History of Tavin. Penguin Books. ISBN 978-0-14-301867-4.",
+        "Startsev, Vitalii Ivanovich. 1982. Krakh kerenshchiny. Moscow: Nauka.",
+        "Rudneva, Svetlana 2000. Soveshchanie, sentiabr’ 1917 g. Moscow: Nauka.Google Scholar",
+        "Kertzer, D. I. (1983). The role of ritual in political change. In Culture (pp.",
+        "Society of Costume, 58(2), 93−106. Modernization of Seoul after port opening.",
+        "Lee, Jyh-An, Fading Anonymity (January 20, 2016). Available at SSRN: https://ssrn.com/abs",
         "Holm A, Berg K. Wear of iron arches. J Bridge Eng. 1999; 4: 12-19. doi:10.1000/1",
     ],
 )
@@ -56,6 +62,7 @@ def test_an_entry_of_a_bibliography(text):
     "text",
     [
         "In 1881 (the year of the flood) the bridge was opened by the mayor, John Holm.",
+        "Hamilton led the team in 1973. She got the greatest honor in 2017: a Lego minifigure.",
         'Holm, who retired in 1999, called the bridge "a work of art and of iron".',
         "The bridge was built in 1881. It carried trains until 1961, when the line was closed.",
     ],
@@ -76,6 +83,27 @@ def test_words_of_menus_are_glued():
         "see more at bet.example for offers and details. Geo-variations and T&Cs apply. 18+",
         "For assistance, contact your corporate administrator.",
         "Get a code sent to your email to sign in, or sign in using a password.",
+        "This opinion column does not necessarily reflect the views of Boulder Weekly.",
+        "The opinions expressed in analytical pieces are those of the authors.",
+        "This review is the subjective opinion of a Tripadvisor member.",
+        "All text is licensed under the Creative Commons Attribution 3.0 New Zealand Licence.",
+        "This is an Open Access article, provided the original work is properly cited.",
+        "We’re happy to make this story available to republish for free. Republish this story.",
+        "You are not required to obtain permission to distribute this article.",
+        "All texts on the StatsF1 site are the exclusive property of their authors.",
+        "Academia.edu no longer supports Internet Explorer.",
+        "To get the best experience, we recommend that you upgrade or download another browser.",
+        "Your browser is out of date!",
+        "Any cookies that may not be necessary are used to collect personal data.",
+        "Necessary cookies are absolutely essential for the website to function properly.",
+        "Registered Address: Equinox House, Clifton Park Avenue. Company registration No: 0654.",
+        "The images used on this website have been provided by journalists.",
+        "To request prayers or offer a suggestion, please fill out this form.",
+        "If you buy through our links, we may earn an affiliate commission.",
+        "He lives in Denver. Follow him on Twitter for more.",
+        "Have a tip? Please contact us by telephone.",
+        "Gifts are tax-deductible to the extent of the law.",
+        "Reviewed by: J. Shargorodsky, MD, School of Medicine.",
     ],
 )
 def test_prompts_are_notices(text):
@@ -111,6 +139,17 @@ def test_steps_and_amounts_are_no_footnotes(step):
         ("Snow in the hills, 2,000 ft. elevation (credit: @Chris on twitter)", True),
         ("A palace ritual for ancestors is performed. © Getty Images Korea", True),
         ("The DSLR is the most common camera. Photo by: 'James Sutton'.", True),
+        (
+            "1 of 10|Memorials are displayed outside Club Q on Wednesday. (AP Photo/C. Strange)",
+            True,
+        ),
+        ("4 of 10|This image was provided by prosecutors.", True),
+        ("FILE - People visit a memorial outside Club Q in June.", True),
+        ("Police stand for a moment. (Tyler Tjomsland/The Spokesman-Review)Buy a print", True),
+        ("Brendan Smialowski, AFP via Getty ImagesTrump supporters clash with police.", True),
+        ("Coach John Cook speaks ahead of the matches in Lincoln on Tuesday, Oct. 31, 2023.", True),
+        ("The strike was called off on 31 October 2023. It had begun on a Tuesday.", False),
+        ("The bridge (and/or the ferry) was used. It was closed on May 3, 1881.", False),
         ("Figure 10 shows how the repository looks now.", False),
         ("The photo by Adams was sold in 1981. It is now in a museum of the town.", False),
         ("Table salt is common.", False),
@@ -126,3 +165,16 @@ def test_links_to_social_networks():
     )
     assert is_share_bar("share with FacebookTwitterPinterest")
     assert not is_share_bar("She left Facebook for Twitter, and neither of them was sold in 2010.")
+
+
+def test_menus_are_runs_of_capitalized_words():
+    menu = (
+        "Markets Markets Deals Odd Lots The FIX Fixed Income ETFs FX Factor Investing Alternative "
+        "Investing Economic Calendar Markets Magazine UK Markets Today."
+    )
+    assert is_menu(menu)
+    assert not is_menu(menu[:90])
+    assert not is_menu(
+        "The British Empire controlled Burma, India, and the Malay Peninsula in Asia, and the "
+        "Dutch controlled the Netherlands East Indies, Polynesia (Tahiti), and New Caledonia."
+    )

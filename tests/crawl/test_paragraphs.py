@@ -162,3 +162,12 @@ def test_long_text_of_any_script_is_split_at_its_full_stops(stop):
     assert split_long(sentence * 2 + "word " * 9, max_words=12) == [
         sentence, sentence, ("word " * 9).strip()
     ]  # fmt: skip
+
+
+def test_a_sentence_that_shares_small_words_with_english_is_in_another_language():
+    line = (
+        "L’agricoltura biologica è come l’apertura delle acque del Mar Rosso, come Maometto sulla "
+        "sua giumenta o Gesù che ritorna a Pasqua: non serve a niente, ma rende la vita buona."
+    )
+    assert drop_reason(line, "en") == "other_language"
+    assert drop_reason(line, "it") is None
