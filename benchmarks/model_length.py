@@ -5,8 +5,8 @@
 
 One example per batch with a target of 100 subwords, width 64 (or `--width`), 5 layers, forward and
 backward pass in fp32 on one thread. Seconds are this process's CPU, the lesser of two steps (from
-4,000: of one). Each model has a process for itself, which goes through the lengths in rising order;
-memory is the highest that the process ever had, less what it had before its first step. With
+4,000 tokens on, of one). Each model is measured in a process of its own, from the shortest input to
+the longest. Memory is the peak of that process less its memory before the first step. With
 `--model` one model is measured; its seconds and MiB are printed, and the shares of the terms of a
 fit a + b N + c N^2 to the seconds.
 """
