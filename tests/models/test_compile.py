@@ -6,15 +6,13 @@ takes minutes for a whole model, so one part of a layer is also differentiated a
 
 import json
 import logging
-import os
 import shutil
-import subprocess
-import sys
 
 import pytest
 import torch
 from safetensors.torch import load_file
 from torch import nn
+from torch._inductor import config as inductor_config
 
 from wikisum.models.network.encoder_decoder import EncoderDecoder
 from wikisum.pipeline.cli import main
@@ -36,6 +34,11 @@ def words_of(topics, out, *more):
 def losses(run):
     rows = (json.loads(line) for line in (run / "log.jsonl").read_text().splitlines())
     return [row["loss"] for row in rows if "loss" in row]
+
+
+def first_feedforward(model):
+    """The only part of a model that a test compiles by the generation of code."""
+    return [model.encoder.layers[0].feedforward]
 
 
 @pytest.fixture
@@ -74,6 +77,7 @@ def check_resumed(topics, tmp_path):
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # those of the compiler about itself
 def test_compiled_layers_of_each_kind_learn_alike(compiled_with, topics, tmp_path):
@@ -87,10 +91,7 @@ def test_compiled_layers_of_each_kind_learn_alike(compiled_with, topics, tmp_pat
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.skipif(not shutil.which("g++"), reason="no C++ compiler")
 def test_generated_code_learns_alike_and_resumes(compiled_with, topics, tmp_path, monkeypatch):
-    def part_of(model):
-        return [model.encoder.layers[0].feedforward]
-
-    monkeypatch.setattr(EncoderDecoder, "layers_to_compile", part_of)
+    monkeypatch.setattr(EncoderDecoder, "layers_to_compile", first_feedforward)
     compiled = compiled_with("inductor")
     check_alike(topics, tmp_path)
     check_resumed(topics, tmp_path)
@@ -98,18 +99,17 @@ def test_generated_code_learns_alike_and_resumes(compiled_with, topics, tmp_path
 
 
 @pytest.mark.slow
-def test_without_a_compiler_it_is_one_line(topics, tmp_path):
-    missing = {"CXX": str(tmp_path / "nowhere"), "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
+@pytest.mark.filterwarnings("ignore")
+def test_without_a_compiler_it_is_one_line(compiled_with, topics, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(EncoderDecoder, "layers_to_compile", first_feedforward)
+    compiled = compiled_with("inductor")
+    missing = {"cpp.cxx": (str(tmp_path / "nowhere"),), "force_disable_caches": True}
     words = words_of(topics, tmp_path / "run", "--steps", "1", "--compile")
-    done = subprocess.run(
-        [sys.executable, "-m", "wikisum", *words],
-        env={**os.environ, "OMP_NUM_THREADS": "1", **missing},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    last = done.stderr.splitlines()[-1]
+    with inductor_config.patch(missing):
+        assert main(words) == 1
+    assert len(compiled) == 1
+    printed = capsys.readouterr().err
+    last = printed.splitlines()[-1]
     assert "--compile" in last
     assert "--no-compile" in last
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in printed

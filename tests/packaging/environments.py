@@ -84,7 +84,7 @@ def install(wheel: Path, folder: Path) -> Path:
     """Install a wheel alone into a new environment and return its Python."""
     run(sys.executable, "-m", "venv", "--without-pip", folder)
     python = folder / "bin" / "python"
-    flags = ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"]
+    flags = ["--quiet", "--no-deps", "--no-index", "--no-compile", "--disable-pip-version-check"]
     run(sys.executable, "-m", "pip", "--python", python, "install", *flags, wheel)
     return python
 

@@ -16,11 +16,12 @@ from tests.packaging.environments import (
 )
 from tests.test_readme import commands_of
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.longest]
 
 # of the tutorial: build, validate, then what a training machine does
 COMMANDS = list(commands_of((ROOT / "docs" / "tutorial.md").read_text()))
-SUMMARIZER = ["train", "summarizer"]
+FEWER = {"ranker": ["--steps", 2, "--validate-every", 1],
+         "summarizer": ["--steps", 2, "--warmup-steps", 1]}  # fmt: skip
 
 IMPORT_ALL = """
 import importlib, pkgutil, wikisum
@@ -88,7 +89,7 @@ def test_training_needs_nothing_but_its_extra(wheel, dataset, folder, tmp_path):
     code = "from importlib.util import find_spec as f; print(f('apache_beam'), f('spacy'))"
     assert run(programs / "python", "-c", code, cwd=tmp_path) == "None None\n"
     for words in COMMANDS[2:]:
-        fewer = ["--steps", 2, "--warmup-steps", 1] if words[:2] == SUMMARIZER else []
+        fewer = FEWER[words[1]] if words[0] == "train" else []
         run(programs / "wikisum", *words, *fewer, cwd=folder)
     run_folder = folder / "out" / "demo-ht"
     assert (run_folder / "test.jsonl").read_text().count("\n") == 2
@@ -99,19 +100,6 @@ def test_every_module_is_imported_from_the_wheel(wheel, tmp_path):
     programs = make_environment(tmp_path / "venv", wheel, "all")
     printed = run(programs / "python", "-c", IMPORT_ALL, cwd=tmp_path)
     assert len(printed.split()) > 200
-
-
-def test_beam_stages_an_sdist_that_installs(checkout, tmp_path):
-    from apache_beam.options.pipeline_options import PipelineOptions
-    from apache_beam.runners.portability.stager import Stager
-
-    options = PipelineOptions([f"--setup_file={checkout / 'setup.py'}"])
-    Stager.create_job_resources(options, str(tmp_path))
-    (staged,) = tmp_path.glob("*.tar.gz")
-    wheel = build(unpack(staged, tmp_path / "unpacked"), "wheel", tmp_path / "dist")
-    programs = make_environment(tmp_path / "venv", wheel, "build")
-    code = "import wikisum.pipeline.build as b; print(b.__file__)"
-    assert str(tmp_path) in run(programs / "python", "-c", code, cwd=tmp_path)
 
 
 def test_an_editable_install_imports_the_checkout(checkout, tmp_path):
