@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +23,45 @@ SAMPLE = [
     "--articles", str(GOLDEN / "sample.xml.bz2"), "--warcs", str(GOLDEN / "sample-*.gz"),
     "--search-results", str(GOLDEN / "search.jsonl"), "--vocab-size", "500",
 ]  # fmt: skip
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Let one process compile the modules of a new checkout while the others wait for it."""
+    with Path(__file__).open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        compiled = any(Path(__file__).parent.glob("__pycache__/test_sample.*"))
+        if not compiled and not sys.dont_write_bytecode:
+            return (yield)
+    return (yield)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Let each process of pytest-xdist start with its share of the longest tests.
+
+    Each process gets an equal number of consecutive tests, and one that has finished takes half of
+    what another has left. A long test that starts last would leave the other processes idle. The
+    tests of a module stay together, since they share its fixtures.
+    """
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1))
+    if processes == 1:
+        return
+    modules = defaultdict(list)
+    others = []
+    for item in items:
+        is_longest = item.get_closest_marker("longest") is not None
+        (modules[item.path] if is_longest else others).append(item)
+    shares = [[] for _ in range(processes)]
+    for number, module in enumerate(modules.values()):
+        shares[number % processes] += module
+    ordered = []
+    for number, share in enumerate(shares):
+        size = (len(items) - len(ordered)) // (processes - number)
+        count = max(0, size - len(share))
+        ordered += [*share, *others[:count]]
+        del others[:count]
+    items[:] = ordered
 
 
 def pytest_runtest_setup():

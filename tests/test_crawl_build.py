@@ -88,6 +88,7 @@ def test_neighbors_share_a_request_and_no_block_is_read_twice(crawled):
     assert fetched == 3  # one a file, for 48 captures
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_two_workers_fetch_the_same_pages(root, crawled, tmp_path):
     out = tmp_path / "out"

@@ -178,6 +178,7 @@ def test_crawl_files_in_parts_give_the_same_bytes(built, tmp_path, monkeypatch):
     assert counts[0] == counts[1]
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_killed_at_any_moment_it_ends_in_the_same_bytes(built, tmp_path):
     """With one worker, and in a stage of several parts with two, which outlive the kill."""
@@ -426,6 +427,7 @@ def test_two_runs_do_not_mix(copy, call):
     assert "another run is writing" in done.stderr
 
 
+@pytest.mark.longest
 def test_files_that_others_broke_can_stand_among_the_crawl(real_data, tmp_path, call):
     wanted = tmp_path / "search.jsonl"
     row = {"title": "Alabama", "urls": ["http://example.com/", "http://www.iana.org/"]}

@@ -175,6 +175,7 @@ def test_a_live_page_is_traced_to_its_record(server, tmp_path):
         assert next(read_captures(raw)).url == f"{server.url}/empty"
 
 
+@pytest.mark.longest
 def test_a_rerun_asks_nothing_and_a_build_without_it_keeps_none_of_its_pages(server, tmp_path):
     cited = [OLD, f"{server.url}/good", f"{server.url}/gone"]
     warcs = ["--warcs", crawl_file(tmp_path)]
@@ -230,6 +231,7 @@ def killed(words: list[str], moment: Callable[[], bool]) -> None:
     assert end(process, signal.SIGKILL) == -signal.SIGKILL
 
 
+@pytest.mark.longest
 def test_killed_while_it_fetches_and_while_it_scans(tmp_path):
     """The same examples as undisturbed, each page asked for once, the same bytes out of the WARC.
 

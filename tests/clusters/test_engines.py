@@ -30,6 +30,7 @@ def embedded(tmp_path_factory):
     return hashes(out)
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_a_build_on_dask_survives_the_loss_of_a_worker(tmp_path, embedded):
     """The workers run in another directory, so that relative paths would not do."""
@@ -42,6 +43,7 @@ def test_a_build_on_dask_survives_the_loss_of_a_worker(tmp_path, embedded):
     assert redone == 0
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_external_workers_of_the_staged_package_make_the_same_bytes(tmp_path):
     """A fresh environment has what Beam stages and what the extra `build` requires, no more.

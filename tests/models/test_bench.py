@@ -42,6 +42,7 @@ def test_every_model_has_a_row():
         assert min(row[1:]) > 0
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_without_names_each_model_has_a_row():
     """At small width, so that it takes seconds."""

@@ -149,6 +149,7 @@ def test_the_probability_of_what_is_found_is_that_of_the_loss(name):
         assert beam_search(model, alone, search)[0].tokens == found[row].tokens
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TINY)
 def test_two_processes_train_like_one(name, topics, tmp_path):

@@ -47,6 +47,7 @@ def local(tmp_path_factory):
     return _hashes(out)
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["s3", "gs"])
 def test_a_build_on_a_store_is_killed_and_resumed(scheme, local, monkeypatch):

@@ -54,6 +54,7 @@ def log_of(data):
     return [json.loads(line) for line in data.splitlines()]
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ranker", "summarizer"])
 def test_a_run_in_a_store_is_killed_and_resumed(kind, store, topics, tmp_path, capsys):

@@ -48,6 +48,7 @@ def cannot_load():
     raise ImportError("no such model")
 
 
+@pytest.mark.longest
 def test_workers_of_all_pipelines_are_forks_of_one_process(tmp_path):
     found = set()
     for name in ("first", "second"):
@@ -60,6 +61,7 @@ def test_workers_of_all_pipelines_are_forks_of_one_process(tmp_path):
     assert len({server for _, server in found} | {os.getpid()}) == 2
 
 
+@pytest.mark.longest
 def test_the_server_ends_and_another_starts(tmp_path):
     first = start_server()
     end_server()

@@ -124,6 +124,7 @@ def test_mends_what_templates_leave():
     assert clean("A ( ; ) b , c ( , d)") == "A b, c (d)"
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_hardly_any_markup_is_left_in_real_articles(real_data):
     marks = re.compile(r"\{\{|\}\}|\[\[|\]\]|'''|<ref|\|thumb")

@@ -336,6 +336,7 @@ def test_memory_that_runs_out_says_what_to_lower(trainer, monkeypatch):
         made.fit(io.StringIO(), Stopping())
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_loader_processes_give_the_same_run(trainer):
     alone, helped = trainer("alone", steps=2), trainer("helped", steps=2, loader_workers=1)
@@ -371,6 +372,7 @@ def wait_for(path, seconds=60):
         time.sleep(0.01)
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_a_process_that_is_ended_goes_on_to_the_same_curve(topics, run_settings, tmp_path):
     """By SIGKILL and by SIGTERM."""
@@ -402,6 +404,7 @@ def assert_alike(run, other):
         torch.testing.assert_close(weights[name], others[name], rtol=1e-2, atol=2e-3)
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_two_processes_train_like_one(topics, run_settings, tmp_path):
     """With divided parameters, and then with whole ones, in one process and in two."""

@@ -99,6 +99,7 @@ def test_lanes_hold_each_index_once(count, expected):
     assert lanes([3, 4, 7], count) == expected
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_no_more_tasks_run_at_a_time_than_allowed(tmp_path):
     """Four processes, two lanes: what each task saw of the others."""

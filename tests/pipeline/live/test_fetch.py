@@ -173,6 +173,7 @@ def test_limits_leave_the_rest_for_the_next_run(tmp_path, server):
     assert {Counter(server.paths)[f"/{i}"] for i in range(8)} == {1}
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_a_killed_run_loses_nothing_and_asks_for_nothing_twice(tmp_path):
     """Killed while one page hangs: what was had stands, and only the rest is asked for."""

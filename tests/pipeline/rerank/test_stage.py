@@ -144,6 +144,7 @@ def test_the_model_is_loaded_once_for_all_shards_and_texts_do_as_well_as_ids(
     assert main(["validate", str(tmp_path / "o")]) == 0
 
 
+@pytest.mark.longest
 def test_killed_at_any_moment_it_ends_in_the_same_bytes(data, run, ranked, tmp_path):
     out = tmp_path / "o"
     flags = ["--model", run, "--max-paragraphs", 3, "--device", "cpu", "--workers", 1]

@@ -116,6 +116,7 @@ def rate_by_touch(page, position, rating):
     page.get_by_role("button", name="Continue").tap()
 
 
+@pytest.mark.longest
 @pytest.mark.slow
 def test_two_judges_a_reload_and_a_killed_server(prepared, port, open_page, capsys):
     study, links = prepared("duc", "--examples", "1", "--judges", "2", systems=3)
