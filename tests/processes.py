@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -52,5 +53,6 @@ def _run(words: list[str], log: str, environment: dict[str, str]) -> None:
     os.dup2(written, 1)
     os.dup2(written, 2)
     os.environ.update(environment)
+    tempfile.tempdir = None  # as the environment names it, not as the server found it
     sys.argv = ["wikisum", *words]
     run()

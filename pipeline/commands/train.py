@@ -80,13 +80,14 @@ def _run_folder(
 ) -> Iterator[tuple[Path, Callable[[], None]]]:
     """Yield the local folder of a run, and what stores it after each checkpoint.
 
-    A remote run is copied to a temporary folder, which all processes of this machine share.
+    A remote run is copied to a temporary folder, which all processes of this machine share. Raises
+    JobFailed if another machine trains it.
     """
     if not is_remote(out):
         yield Path(out), lambda: None
         return
     if processes.is_main:
-        with working_folder(str(out)) as run:
+        with _locked(str(out)), working_folder(str(out)) as run:
             processes.broadcast(str(run.folder))
             yield run.folder, run.save
     else:
@@ -94,6 +95,13 @@ def _run_folder(
         if not folder.is_dir():
             raise ValueError(f"--out {out}: processes of several machines need a shared folder")
         yield folder, lambda: None
+
+
+def _locked(url: str) -> contextlib.AbstractContextManager[None]:
+    """Return the lock of a run on S3 or Google Cloud Storage; other stores have none."""
+    from wikisum.pipeline.store import lock, objects  # obstore, for remote runs only
+
+    return lock.held(f"{url}/.lock") if objects.is_object(url) else contextlib.nullcontext()
 
 
 @contextlib.contextmanager

@@ -2,12 +2,11 @@
 
 import contextlib
 import os
+import sys
 from functools import lru_cache
 from typing import Any
 
 import obstore.store
-from apache_beam.io.filesystems import FileSystems
-from apache_beam.options.pipeline_options import S3Options
 
 
 def located(path: str) -> tuple[Any, str]:
@@ -22,8 +21,7 @@ def located(path: str) -> tuple[Any, str]:
 
 def s3_settings() -> dict[str, str | None]:
     """Return where S3 is and who asks, as far as Beam's flags and the environment say."""
-    beam_options = FileSystems._pipeline_options  # as `files.set_beam_flags` or Beam's worker set
-    flags = beam_options.view_as(S3Options) if beam_options is not None else None
+    flags = _beam_flags()
     return {
         "endpoint": (flags and flags.s3_endpoint_url) or os.environ.get("AWS_ENDPOINT_URL"),
         "region": flags and flags.s3_region_name,
@@ -31,6 +29,20 @@ def s3_settings() -> dict[str, str | None]:
         "secret_access_key": flags and flags.s3_secret_access_key,
         "session_token": flags and flags.s3_session_token,
     }
+
+
+def _beam_flags() -> Any:
+    """Return Beam's flags for S3, as `files.set_beam_flags` or Beam's worker set them, or None.
+
+    A machine that trains has no Beam, and where Beam is not loaded nothing has set its flags.
+    """
+    loaded = sys.modules.get("apache_beam.io.filesystems")
+    options = loaded.FileSystems._pipeline_options if loaded is not None else None
+    if options is None:
+        return None
+    from apache_beam.options.pipeline_options import S3Options
+
+    return options.view_as(S3Options)
 
 
 @lru_cache(maxsize=16)

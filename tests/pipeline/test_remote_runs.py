@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import tempfile
 import time
 
 import pytest
@@ -57,7 +58,7 @@ def log_of(data):
 @pytest.mark.longest
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ranker", "summarizer"])
-def test_a_run_in_a_store_is_killed_and_resumed(kind, store, topics, tmp_path, capsys):
+def test_a_run_in_a_store_is_killed_and_resumed(kind, store, topics, tmp_path, monkeypatch, capsys):
     environment = {"TMPDIR": str(tmp_path), **{name: os.environ[name] for name in STORE}}
     process = start(words(kind, topics, RUN, 100_000), tmp_path / "log", environment)
     deadline = time.monotonic() + 120
@@ -65,9 +66,14 @@ def test_a_run_in_a_store_is_killed_and_resumed(kind, store, topics, tmp_path, c
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert end(process, signal.SIGKILL) == -signal.SIGKILL, (tmp_path / "log").read_text()
+    assert files.exists(f"{RUN}/.lock")  # its owner has ended
+    assert list(tmp_path.glob("wikisum-run-*"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     done = max(row["step"] for row in log_of(files.read_bytes(f"{RUN}/{LOG}")))
     last = done + 2 + done % 2
     assert main(words(kind, topics, RUN, last)) == 0
+    assert not files.exists(f"{RUN}/.lock")
+    assert not list(tmp_path.glob("wikisum-run-*"))
     assert main(words(kind, topics, tmp_path / "run", last)) == 0
     assert files.read_bytes(f"{RUN}/{LOG}") == (tmp_path / "run" / LOG).read_bytes()
     with local_copy(RUN) as copy:
@@ -82,3 +88,13 @@ def test_a_run_in_a_store_is_killed_and_resumed(kind, store, topics, tmp_path, c
         assert main([*call, "--device", "cpu"]) == 0
         assert capsys.readouterr().out
         assert load_run(RUN, "last", "cpu").chosen.name == f"step {last}"
+
+
+def test_a_run_that_another_machine_trains_is_refused(store, topics, capsys):
+    holder = {"host": "another", "process": 7, "id": "x", "renewed": time.time()}
+    files.write_bytes(f"{RUN}/.lock", json.dumps(holder).encode())
+    assert main(words("ranker", topics, RUN, 2)) == 1
+    said = capsys.readouterr().err
+    assert said.endswith(f"process 7 on another holds {RUN}/.lock\n")
+    assert said.count("\n") == 1
+    assert files.list_tree(RUN) == [f"{RUN}/.lock"]

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import time
 
 import pytest
@@ -66,3 +67,20 @@ def test_a_bucket_that_does_not_exist(monkeypatch):
         lock.held("s3://no-bucket/lock"),
     ):
         raise AssertionError
+
+
+def test_a_lock_that_cannot_be_deleted_does_not_hide_an_error(path, monkeypatch, capsys):
+    def fail(paths):
+        raise OSError(f"{paths[0]}: no answer")
+
+    monkeypatch.setattr(objects, "delete", fail)
+    with pytest.raises(OSError, match="disk full"), lock.held(path):
+        raise OSError("disk full")
+    assert capsys.readouterr().err == f"the lock was not deleted: {path}: no answer\n"
+
+
+def test_machines_that_train_need_no_beam_for_the_lock():
+    loads = "import sys; from wikisum.pipeline.store import lock; print(*sys.modules)"
+    out = subprocess.run([sys.executable, "-c", loads], capture_output=True, text=True, check=True)
+    assert "wikisum.pipeline.store.lock" in out.stdout.split()
+    assert "apache_beam" not in out.stdout.split()
