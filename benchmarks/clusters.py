@@ -63,7 +63,7 @@ class Engine(NamedTuple):
     flags: list[str]
     workers: list[subprocess.Popen]
     processes: int = WORKERS
-    stall_minutes: int = 60
+    stall_minutes: float = 60
     is_pool: bool = False
     start_worker: Callable[[], subprocess.Popen] | None = None
 
@@ -253,13 +253,17 @@ def hashes(out: Path) -> dict[str, str]:
 
 def start_build(out: Path, flags: Sequence[str], engine: Engine) -> subprocess.Popen:
     """Start a build in a process of its own."""
-    beam_flags = ["--", *engine.flags] if engine.flags else []
-    words = ["-m", "wikisum", "build", *flags, "--workers", str(engine.processes)]
-    words += ["--stall-minutes", str(engine.stall_minutes), "--out", str(out)]
     return subprocess.Popen(
-        [sys.executable, *words, *beam_flags], stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True, env=ENVIRONMENT,
+        [sys.executable, "-m", "wikisum", *build_words(out, flags, engine)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT,
     )  # fmt: skip
+
+
+def build_words(out: Path, flags: Sequence[str], engine: Engine) -> list[str]:
+    """Return the words of a call of `wikisum` that builds on an engine."""
+    words = ["build", *flags, "--workers", str(engine.processes)]
+    words += ["--stall-minutes", str(engine.stall_minutes), "--out", str(out)]
+    return [*words, "--", *engine.flags] if engine.flags else words
 
 
 def build(out: Path, flags: Sequence[str], engine: Engine) -> list[StageTime]:

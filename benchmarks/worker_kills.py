@@ -1,58 +1,62 @@
-"""Is a build the same if a worker is killed in each of its stages?
+"""Is a build the same if one of its processes is killed in each of its stages?
 
-    python -m benchmarks.worker_kills --out out/kills [--engines NAME ...] [--stages NAME ...] \
-        -- BUILD FLAGS
+    python -m benchmarks.worker_kills --out out/kills [--engines NAME ...] [--kills NAME ...] \
+        [--stages NAME ...] -- BUILD FLAGS
 
-Builds the bundled sample (or what the flags after `--` name) with the embedded runner, and then on
-each engine while a worker is killed in each stage, or in those of `--stages`: when the stage has
-recorded a part, or 1.5 seconds after the stage before it. A build that the kill ends is run again
-on a new engine. Prints how each run ended, and per engine the stages with a kill, how often the
-build was run again, how many parts that were recorded were done again, and how many files have the
-same bytes.
+Builds the bundled sample (or what the flags after `--` name) with the embedded runner. Then, on
+each engine and for each kind of kill (`benchmarks/faults.py`), builds it again while one process is
+killed in each stage, or in those of `--stages`. It is killed at a certain point of the stage, so
+that no stage is too short to be hit. A build that a kill ends is run again by the same command on a
+new engine. Prints how each run ended, and a table: the stages with a kill, how often the command
+was run again, how many recorded parts were done again, and how many files have the same bytes.
 
-Beam's portable job service does not notice a lost worker, so each kill there costs the minute of
-`--stall-minutes 1`.
+Beam's portable job service waits forever for a worker that is gone, so each kill of one there costs
+the time of `--stall-minutes`. On other engines a stage may take ten times as long without a part.
 """
 
 import argparse
+import contextlib
 import json
 import shutil
+import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import psutil
-
 from benchmarks.clusters import (
     ENGINES,
+    ENVIRONMENT,
     GOLDEN,
+    ROOT,
     Engine,
     build,
+    build_words,
     found_engines,
     hashes,
-    kill_worker,
     records,
-    start_build,
 )
+from benchmarks.faults import KILLS, Fault
 
 FLAGS = (
     "--articles", str(GOLDEN / "sample.xml.bz2"),
-    "--warcs", str(GOLDEN / "sample-*.gz"),
-    "--search-results", str(GOLDEN / "search.jsonl"),
-    "--vocab-size", "1000", "--graphs", "none", "--shards", "2",
+    "--warcs", str(GOLDEN / "sample-pages-00000.warc.gz"),
+    str(GOLDEN / "sample-wet-00000.warc.wet.gz"),
+    "--vocab-size", "300", "--entities", "fast", "--shards", "2",
 )  # fmt: skip
-_WAIT_SECONDS = 1.5
 _MAX_RUNS = 40
 
 
-class Kills(NamedTuple):
+class Outcome(NamedTuple):
     """A build with kills: the stages they were in, and what they cost."""
 
+    engine: str
+    kill: str
     stages: list[str]
     run_again: int
     parts_redone: int
+    said: list[str]
 
 
 class Records:
@@ -71,48 +75,58 @@ class Records:
 
 
 def build_with_kills(
-    out: Path, flags: Sequence[str], name: str, stages: Sequence[str], kill_in: Sequence[str]
-) -> Kills:
-    """Build on an engine; kill a worker once in each stage of `kill_in`. Raises RuntimeError."""
-    killed: list[str] = []
+    out: Path,
+    flags: Sequence[str],
+    name: str,
+    kill: str,
+    stages: Sequence[str],
+    stall_minutes: float,
+) -> Outcome:
+    """Build on an engine with one kill in each of the stages. Raises RuntimeError."""
+    struck = out.parent / "struck"
+    struck.mkdir(parents=True)
+    fault = json.dumps(Fault(kill, list(stages), str(struck))._asdict())
     watched = Records(out)
+    said = []
     for run in range(_MAX_RUNS):
-        with ENGINES[name](out.parent / f"engine-{run}") as engine:
-            process = start_build(out, flags, engine._replace(stall_minutes=1))
-            stage, since = "", time.monotonic()
-            while process.poll() is None:
-                time.sleep(0.05)
-                watched.look()
-                before, stage = stage, _running(out, stages)
-                since = since if stage == before else time.monotonic()
-                is_due = time.monotonic() - since > _WAIT_SECONDS or _has_record(out, stage)
-                if stage in kill_in and stage not in killed and is_due and has_worker(engine):
-                    kill_worker(engine)
-                    killed.append(stage)
-                    engine.replace_worker()
-            said = process.communicate()[1]
+        with _faults_importable(), ENGINES[name](out.parent / f"engine-{run}") as engine:
+            engine = engine._replace(stall_minutes=stall_minutes)
+            code, text = _run(fault, build_words(out, flags, engine), engine, watched)
+        said.append(text)
+        print(f"{name}, {kill}: run {run + 1} ended with {code}: {text}", flush=True)
+        if code == 0:
+            hit = [path.name for path in struck.iterdir()]
+            return Outcome(name, kill, hit, run, watched.redone, said)
+    raise RuntimeError(f"{name}: not done after {_MAX_RUNS} runs: {said[-1]}")
+
+
+@contextlib.contextmanager
+def _faults_importable() -> Iterator[None]:
+    """Let the processes that are started in the block import `benchmarks.faults`."""
+    before = ENVIRONMENT.get("PYTHONPATH", "")
+    ENVIRONMENT["PYTHONPATH"] = f"{ROOT}:{before}"
+    try:
+        yield
+    finally:
+        ENVIRONMENT["PYTHONPATH"] = before
+
+
+def _run(fault: str, words: Sequence[str], engine: Engine, watched: Records) -> tuple[int, str]:
+    """Run a build to its end; return its exit code and the last line that it wrote."""
+    call = [sys.executable, "-c", "from benchmarks.faults import main; main()", fault, *words]
+    process = subprocess.Popen(
+        call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
+    )
+    while process.poll() is None:
+        time.sleep(0.05)
         watched.look()
-        print(f"{name}: run {run + 1}: {said.strip().splitlines()[-1]}", flush=True)
-        if process.returncode == 0:
-            return Kills(killed, run, watched.redone)
-    raise RuntimeError(f"{name}: not done after {_MAX_RUNS} runs: {said[-2_000:]}")
-
-
-def _running(out: Path, stages: Sequence[str]) -> str:
-    """Return the first stage that has not finished, or an empty name."""
-    return next((s for s in stages if not (out / ".work" / f"{s}.json").exists()), "")
-
-
-def _has_record(out: Path, stage: str) -> bool:
-    return any(out.glob(f".work/{stage}-{'[0-9a-f]' * 16}/part-*.json"))
-
-
-def has_worker(engine: Engine) -> bool:
-    """Return whether a worker runs that `kill_worker` would kill, and not the pool of workers."""
-    alive = [psutil.Process(w.pid) for w in engine.workers if w.poll() is None]
-    if engine.is_pool:
-        alive = [child for process in alive for child in process.children()]
-    return any(process.status() != psutil.STATUS_ZOMBIE for process in alive)
+        lost = [worker for worker in engine.workers if worker.poll() is not None]
+        for worker in lost:
+            engine.workers.remove(worker)
+            engine.replace_worker()
+    lines = process.communicate()[1].strip().splitlines()
+    watched.look()
+    return process.returncode, lines[-1] if lines else ""
 
 
 def stage_names(out: Path) -> list[str]:
@@ -126,7 +140,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], allow_abbrev=False)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=None)
+    parser.add_argument("--kills", nargs="+", choices=KILLS, default=list(KILLS))
     parser.add_argument("--stages", nargs="+", default=None, metavar="NAME")
+    parser.add_argument("--stall-minutes", type=float, default=1.0, metavar="X")
     words = sys.argv[1:]
     cut = words.index("--") if "--" in words else len(words)
     args = parser.parse_args(words[:cut])
@@ -135,21 +151,24 @@ def main() -> int:
     with ENGINES["embedded-1"](out / "embedded") as engine:
         build(out / "embedded" / "build", flags, engine)
     expected = hashes(out / "embedded" / "build")
-    stages = stage_names(out / "embedded" / "build")
+    stages = args.stages or stage_names(out / "embedded" / "build")
     is_same = True
-    for name in args.engines or found_engines():
-        if name.startswith("embedded"):
-            continue
-        kills = build_with_kills(out / name / "build", flags, name, stages, args.stages or stages)
-        same = hashes(out / name / "build").items() & expected.items()
-        missed = sorted(set(args.stages or stages) - set(kills.stages))
-        print(
-            f"{name}: killed in {len(kills.stages)} of {len(args.stages or stages)} stages "
-            f"(not in {', '.join(missed) or 'none'}), run again {kills.run_again} times, "
-            f"{kills.parts_redone} parts redone, {len(same)} of {len(expected)} files same",
-            flush=True,
-        )
-        is_same &= len(same) == len(expected) and kills.parts_redone == 0
+    table = ["| engine | killed | stages | run again | parts redone | files with the same bytes |"]
+    table.append("| --- | --- | --- | --- | --- | --- |")
+    for name in args.engines or [n for n in found_engines() if not n.startswith("embedded")]:
+        for kill in args.kills:
+            made = out / name / kill / "build"
+            minutes = args.stall_minutes * (1 if name == "portable" else 10)
+            outcome = build_with_kills(made, flags, name, kill, stages, minutes)
+            same = hashes(made).items() & expected.items()
+            missed = sorted(set(stages) - set(outcome.stages))
+            table.append(
+                f"| {name} | {KILLS[kill]} | {len(outcome.stages)} of {len(stages)} | "
+                f"{outcome.run_again} | {outcome.parts_redone} | {len(same)} of {len(expected)} |"
+            )
+            print(f"{table[-1]} no kill in: {', '.join(missed) or 'none'}", flush=True)
+            is_same &= len(same) == len(expected) and not outcome.parts_redone and not missed
+    print("\n".join(table))
     return 0 if is_same else 1
 
 

@@ -124,8 +124,9 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 def add_run_flags(parser: argparse.ArgumentParser) -> None:
     """Add `--workers`, `--stall-minutes` and `--memory`."""
     add_workers(parser)
-    text = "on another engine, fail if a stage finishes no part for so long (default: 180)"
-    parser.add_argument("--stall-minutes", type=count, default=180, metavar="N", help=text)
+    text = "minutes without a finished part after which a stage on another engine fails"
+    text += " (default: 180)"
+    parser.add_argument("--stall-minutes", type=amount, default=180.0, metavar="X", help=text)
     text = (
         "memory for joins, over all workers of this machine (default: 1 GiB per worker, at most "
         "half of the machine's); results do not depend on it"

@@ -30,7 +30,7 @@ class Job:
     to: TextIO
     workers: int = 1
     beam_flags: tuple[str, ...] = ()
-    stall_minutes: int = 180
+    stall_minutes: float = 180
     memory_bytes: int = GIB
 
     @property

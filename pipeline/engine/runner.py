@@ -84,7 +84,9 @@ def run_pipeline(
     _check_workers(job)
     recorded = job.workspace.parts(stage, fingerprint).recorded_count
     minutes = job.stall_minutes
-    message = f"no part was finished for {minutes} minutes (--stall-minutes); a worker may be lost"
+    message = (
+        f"no part was finished for {minutes:g} minutes (--stall-minutes); a worker may be lost"
+    )
     watch = Watch(recorded, 60.0 * minutes, f"{message}: run the same command to resume")
     _run_watched(job, construct, job_flags(job.beam_flags, stage, fingerprint, max_workers), watch)
 
