@@ -28,7 +28,7 @@ from apache_beam.io.gcp import gcsio
 from apache_beam.portability.api import beam_runner_api_pb2
 from werkzeug import Request, Response
 
-from tests.object_stores import BUCKET, Buckets, _served
+from tests.object_stores import BUCKET, Buckets, served
 from wikisum.pipeline.cli import main as wikisum
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.engines import write_versions
@@ -158,7 +158,7 @@ def check(found: dict[str, Any]) -> None:
 def main() -> int:
     google = Google()
     gcsio._get_project_number = lambda *_, **__: 1  # would ask Google, and wait for a minute
-    with pytest.MonkeyPatch.context() as patch, _served(google) as store:
+    with pytest.MonkeyPatch.context() as patch, served(google) as store:
         address = store.address.replace("127.0.0.1", "localhost")
         patch.setenv("STORAGE_EMULATOR_HOST", address)
         inputs = [f"gs://{BUCKET}/in/{n}" for n in ("sample.xml.bz2", "sample-pages-00000.warc.gz")]

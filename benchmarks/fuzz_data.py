@@ -118,6 +118,10 @@ def _manifest() -> bytes:
 
 MANIFEST = _manifest()
 RECORD = (FOLDER / ".work" / "articles.json").read_bytes()
+PARTS = Workspace(str(FOLDER)).parts("articles", "key")
+PARTS.record({0: PartResult(counts={"a": 1})})
+PART = Path(PARTS.path([0]))
+PART_RECORD = PART.read_bytes()
 
 
 def manifest_round(rng: random.Random) -> Counter[str]:
@@ -131,13 +135,11 @@ def manifest_round(rng: random.Random) -> Counter[str]:
 
 def record_round(rng: random.Random) -> Counter[str]:
     (FOLDER / ".work" / "articles.json").write_bytes(mutate(rng, RECORD))
-    part = FOLDER / ".work" / "articles-key" / "part-00000.json"
-    part.parent.mkdir(exist_ok=True)
-    part.write_bytes(mutate(rng, PartResult(counts={"a": 1}).to_json()))
+    PART.write_bytes(mutate(rng, PART_RECORD))
     with contextlib.redirect_stderr(io.StringIO()):
-        workspace = Workspace(str(FOLDER))
-        found = [workspace.finished("articles"), *workspace.parts("articles", "key").load(1)]
-    return Counter(["done" if found[-1] is not None else "not done"])
+        stage = Workspace(str(FOLDER)).finished("articles")
+        found = PARTS.load(1)
+    return Counter([f"stage {'done' if stage else 'not done'}, part {len(found)} of 1"])
 
 
 MODEL = torch.nn.Linear(2, 2)
