@@ -68,6 +68,13 @@ def run_path(text: str) -> Path | str:
     return text if is_remote(text) else Path(text)
 
 
+def document_name(text: str) -> str:
+    """Return the name of a document: a local file, a URL of the web, or - for standard input."""
+    if is_remote(text) and not text.startswith(("http://", "https://")):
+        raise argparse.ArgumentTypeError(f"{text} is neither a local file nor an http or https URL")
+    return text
+
+
 def add_run(group: Any, flag: str, text: str, **options: Any) -> None:
     """Add a flag with the folder of a training run, local or in a store."""
     text = f"{text}; local, gs:// or s3://"

@@ -77,9 +77,7 @@ def _of_kind(data: bytes) -> Payload:
 
 
 def _fetched(url: str) -> Payload:
-    """Return the response of a URL that the user named. Raises BadAnswer naming it."""
-    if not url.startswith(("http://", "https://")):
-        raise ValueError(f"--text: {url} is not an http or https URL")
+    """Return the response of an http or https URL. Raises BadAnswer naming it."""
     client = RangeClient(user_agent(None), 1, TIMEOUT_SECONDS)
     data, declared = client.fetch(url, MAX_PAGE_BYTES)
     mime, charset = content_type(declared)

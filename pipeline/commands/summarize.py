@@ -30,6 +30,7 @@ from wikisum.pipeline.commands.flags import (
     add_run,
     add_settings,
     count,
+    document_name,
     fetches_run,
     settings_of,
 )
@@ -254,7 +255,7 @@ def _add_summarize_flags(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--split", choices=SPLITS, help="summarize this split of the dataset")
     text = "summarize these text, HTML or PDF files or URLs; - is standard input"
-    what.add_argument("--text", nargs="+", metavar="FILE", help=text)
+    what.add_argument("--text", nargs="+", metavar="FILE", type=document_name, help=text)
     parser.add_argument("--title", metavar="TEXT", help="topic of the summary, for --text")
     text = (
         "headings of the sections to write, separated by semicolons, or a file with one per "

@@ -98,3 +98,9 @@ def test_a_run_that_another_machine_trains_is_refused(store, topics, capsys):
     assert said.endswith(f"process 7 on another holds {RUN}/.lock\n")
     assert said.count("\n") == 1
     assert files.list_tree(RUN) == [f"{RUN}/.lock"]
+
+
+def test_a_remote_run_is_exported_or_named(store, tmp_path, capsys):
+    assert main(["export", RUN, "--to", "transformers", "--out", str(tmp_path / "model")]) == 2
+    said = capsys.readouterr().err
+    assert said == f"wikisum export: {RUN} holds no run of a summarizer: no last.safetensors\n"

@@ -1,12 +1,11 @@
 """`wikisum export`: a dataset or a trained model in the formats of other tools."""
 
 import argparse
-from pathlib import Path
 
 from wikisum.models.export.export import FORMATS
 from wikisum.models.export.export import export as write
 from wikisum.pipeline.commands.command import DONE, Command
-from wikisum.pipeline.commands.flags import add_dataset, add_path, count, dataset_of
+from wikisum.pipeline.commands.flags import add_dataset, add_path, count, dataset_of, run_path
 
 MODEL = "transformers"
 
@@ -28,11 +27,12 @@ def _export_model(args: argparse.Namespace) -> int:
     # datasets are exported without torch
     from wikisum.models.convert.pegasus import to_transformers
     from wikisum.models.training.checkpoints import best_of
+    from wikisum.ranker.runs.remote import local_copy
 
     if args.max_paragraphs is not None:
         raise ValueError(f"--max-paragraphs does not go with --to {MODEL}, which exports a model")
-    run = Path(dataset_of(args))
-    to_transformers(run, args.out, "best" if best_of(run) else "last")
+    with local_copy(run_path(dataset_of(args))) as run:
+        to_transformers(run, args.out, "best" if best_of(run) else "last")
     print(f"next: AutoModelForSeq2SeqLM.from_pretrained({str(args.out)!r})")
     return DONE
 

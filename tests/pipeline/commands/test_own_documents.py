@@ -92,8 +92,6 @@ def test_wrong_names_are_reported_in_words(tmp_path):
         read_paragraphs([str(missing)])
     with pytest.raises(FileNotFoundError, match="is a directory"):
         read_paragraphs([str(tmp_path)])
-    with pytest.raises(ValueError, match="ftp://x is not an http or https URL"):
-        read_paragraphs(["ftp://x"])
     missing.write_text("one\ntwo")
     with pytest.raises(JobFailed, match="none of 2 paragraphs is prose"):
         read_paragraphs([str(missing)])
