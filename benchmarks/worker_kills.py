@@ -6,9 +6,11 @@
 Builds the bundled sample (or what the flags after `--` name) with the embedded runner. Then, on
 each engine and for each kind of kill (`benchmarks/faults.py`), builds it again while one process is
 killed in each stage, or in those of `--stages`. It is killed at a certain point of the stage, so
-that no stage is too short to be hit. A build that a kill ends is run again by the same command on a
-new engine. Prints how each run ended, and a table: the stages with a kill, how often the command
-was run again, how many recorded parts were done again, and how many files have the same bytes.
+that no stage is too short to be hit. A build that a kill ends is run again by the same command: on
+the same engine, or on a new one if the driver was killed, since the job of the killed one may still
+run on the old one. Prints how each run ended, and a table: the stages with a kill, how often the
+command was run again, how many recorded parts were done again, and how many files have the same
+bytes.
 
 Beam's portable job service waits forever for a worker that is gone, so each kill of one there costs
 the time of `--stall-minutes`. On other engines a stage may take ten times as long without a part.
@@ -16,12 +18,13 @@ the time of `--stall-minutes`. On other engines a stage may take ten times as lo
 
 import argparse
 import contextlib
+import itertools
 import json
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +46,7 @@ FLAGS = (
     "--articles", str(GOLDEN / "sample.xml.bz2"),
     "--warcs", str(GOLDEN / "sample-pages-00000.warc.gz"),
     str(GOLDEN / "sample-wet-00000.warc.wet.gz"),
-    "--vocab-size", "300", "--entities", "fast", "--shards", "2",
+    "--vocab-size", "300", "--entities", "none", "--shards", "2",
 )  # fmt: skip
 _MAX_RUNS = 40
 
@@ -51,12 +54,9 @@ _MAX_RUNS = 40
 class Outcome(NamedTuple):
     """A build with kills: the stages they were in, and what they cost."""
 
-    engine: str
-    kill: str
     stages: list[str]
     run_again: int
     parts_redone: int
-    said: list[str]
 
 
 class Records:
@@ -85,19 +85,34 @@ def build_with_kills(
     """Build on an engine with one kill in each of the stages. Raises RuntimeError."""
     struck = out.parent / "struck"
     struck.mkdir(parents=True)
-    fault = json.dumps(Fault(kill, list(stages), str(struck))._asdict())
+    fault = Fault(kill, list(stages), str(struck))
     watched = Records(out)
-    said = []
-    for run in range(_MAX_RUNS):
-        with _faults_importable(), ENGINES[name](out.parent / f"engine-{run}") as engine:
-            engine = engine._replace(stall_minutes=stall_minutes)
-            code, text = _run(fault, build_words(out, flags, engine), engine, watched)
-        said.append(text)
-        print(f"{name}, {kill}: run {run + 1} ended with {code}: {text}", flush=True)
-        if code == 0:
-            hit = [path.name for path in struck.iterdir()]
-            return Outcome(name, kill, hit, run, watched.redone, said)
-    raise RuntimeError(f"{name}: not done after {_MAX_RUNS} runs: {said[-1]}")
+    runs = _runs(out, flags, name, fault, watched, stall_minutes)
+    with contextlib.closing(runs):
+        for number, (code, text) in enumerate(itertools.islice(runs, _MAX_RUNS)):
+            print(f"{name}, {kill}: run {number + 1} ended with {code}: {text}", flush=True)
+            if code == 0:
+                hit = [path.name for path in struck.iterdir()]
+                return Outcome(hit, number, watched.redone)
+    raise RuntimeError(f"{name}: not done after {_MAX_RUNS} runs: {text}")
+
+
+def _runs(
+    out: Path,
+    flags: Sequence[str],
+    name: str,
+    fault: Fault,
+    watched: Records,
+    stall_minutes: float,
+) -> Generator[tuple[int, str], None, None]:
+    """Run the same command again and again; yield its exit code and the last line it wrote."""
+    for number in itertools.count():
+        with _faults_importable(), ENGINES[name](out.parent / f"engine-{number}") as started:
+            engine = started._replace(stall_minutes=stall_minutes)
+            words = build_words(out, flags, engine)
+            yield _run(fault, words, engine, watched)
+            while fault.kill.startswith("worker"):
+                yield _run(fault, words, engine, watched)
 
 
 @contextlib.contextmanager
@@ -111,9 +126,10 @@ def _faults_importable() -> Iterator[None]:
         ENVIRONMENT["PYTHONPATH"] = before
 
 
-def _run(fault: str, words: Sequence[str], engine: Engine, watched: Records) -> tuple[int, str]:
+def _run(fault: Fault, words: Sequence[str], engine: Engine, watched: Records) -> tuple[int, str]:
     """Run a build to its end; return its exit code and the last line that it wrote."""
-    call = [sys.executable, "-c", "from benchmarks.faults import main; main()", fault, *words]
+    call = [sys.executable, "-c", "from benchmarks.faults import main; main()"]
+    call += [json.dumps(fault._asdict()), *words]
     process = subprocess.Popen(
         call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
     )
