@@ -31,7 +31,7 @@ def save_checkpoint(path: Path, kind: str, state: dict[str, Any]) -> None:
     file if it cannot be written.
     """
     tensors: dict[str, Tensor] = {}
-    values = json.dumps(_without_tensors(state, "", tensors))
+    values = json.dumps(_without_tensors(state, "", tensors, set()))
     metadata = {"kind": kind, "values": values}
     try:
         atomic_write(path, lambda file: save_file(tensors, file.name, metadata))
@@ -110,21 +110,26 @@ def create_run(run: Path, settings: Mapping[str, Any], vocab: bytes, data: str |
     write_json(run / SETTINGS, {"data": where, **settings})
 
 
-def _without_tensors(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
-    """Return the value as JSON; its tensors go to `tensors` and leave their names behind."""
+def _without_tensors(value: Any, name: str, tensors: dict[str, Tensor], addresses: set[int]) -> Any:
+    """Return the value as JSON; its tensors go to `tensors` and leave their names behind.
+
+    `addresses` are those of the tensors that are not empty.
+    """
     if isinstance(value, Tensor):
         tensor = value.detach().contiguous()
-        # safetensors refuses tensors that share memory, such as tied weights
-        is_shared = any(tensor.data_ptr() == t.data_ptr() for t in tensors.values() if t.numel())
-        tensors[name] = tensor.clone() if is_shared else tensor
+        if tensor.data_ptr() in addresses:  # safetensors refuses shared memory, as of tied weights
+            tensor = tensor.clone()
+        if tensor.numel():
+            addresses.add(tensor.data_ptr())
+        tensors[name] = tensor
         return {_TENSOR: name}
     if isinstance(value, dict):
-        items = [(k, _without_tensors(v, f"{name}.{k}".lstrip("."), tensors))
+        items = [(k, _without_tensors(v, f"{name}.{k}".lstrip("."), tensors, addresses))
                  for k, v in value.items()]  # fmt: skip
         # JSON has string keys only; an optimizer's state has numbers
         return dict(items) if all(isinstance(k, str) for k in value) else {_ITEMS: items}
     if isinstance(value, list | tuple):
-        return [_without_tensors(v, f"{name}.{i}", tensors) for i, v in enumerate(value)]
+        return [_without_tensors(v, f"{name}.{i}", tensors, addresses) for i, v in enumerate(value)]
     return value
 
 
