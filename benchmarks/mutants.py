@@ -2,6 +2,8 @@
 
 import ast
 import random
+import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -104,16 +106,33 @@ def mutants_of(path: Path) -> list[Mutant]:
     return found
 
 
-def draw(packages: list[str], count: int, seed: int) -> list[Mutant]:
-    """Return one mutant in each of `count` random lines."""
+def draw(packages: list[str], count: int, seed: int, since: str | None = None) -> list[Mutant]:
+    """Return one mutant in each of `count` random lines, of those changed since a commit."""
     by_line: dict[tuple[str, int], list[Mutant]] = {}
     for package in packages:
         for path in sorted((ROOT / package).rglob("*.py")):
             for mutant in mutants_of(path):
                 by_line.setdefault((mutant.path, mutant.line), []).append(mutant)
+    if since:
+        changed = changed_lines(since)
+        by_line = {line: mutants for line, mutants in by_line.items() if line in changed}
     chance = random.Random(seed)
     lines = chance.sample(sorted(by_line), min(count, len(by_line)))
     return [chance.choice(by_line[line]) for line in lines]
+
+
+def changed_lines(since: str) -> set[tuple[str, int]]:
+    """Return the path and number of each line that was added or changed since a commit."""
+    command = ["git", "diff", "--unified=0", "--no-color", "--no-ext-diff", since]
+    lines: set[tuple[str, int]] = set()
+    path = ""
+    for line in subprocess.check_output(command, cwd=ROOT, text=True).splitlines():
+        if line.startswith("+++ "):
+            path = line.removeprefix("+++ b/")
+        elif found := re.match(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@", line):
+            start, count = int(found[1]), int(found[2] or 1)
+            lines |= {(path, number) for number in range(start, start + count)}
+    return lines
 
 
 def find_again(row: dict[str, Any]) -> Mutant | None:

@@ -1,6 +1,7 @@
 """How many small faults do the tests notice?
 
     python -m benchmarks.mutation --out FILE.jsonl [--count 300] [--packages crawl ranker]
+    python -m benchmarks.mutation --out FILE.jsonl --since COMMIT
     python -m benchmarks.mutation --out AFTER.jsonl --again FILE.jsonl
 
 Draws lines of product code at random, changes one operator, number or condition in each, and runs
@@ -244,6 +245,7 @@ def main() -> None:
     parser.add_argument("--packages", nargs="+", default=list(PACKAGES))
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--since", help="draw from the lines changed since this commit")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--wider", type=int, default=10, help="maximum number of other test files")
     parser.add_argument("--again", type=Path, help="rerun the survivors of this file")
@@ -259,7 +261,7 @@ def main() -> None:
                 sys.stderr.write(f"{row['path']}:{row['line']}: the line is gone: {row['text']}\n")
         mutants = [mutant for _, mutant in found if mutant]
     else:
-        mutants = draw(args.packages, args.count, args.seed)
+        mutants = draw(args.packages, args.count, args.seed, args.since)
     print_results(run(mutants, args.out, args.workers, args.wider))
 
 
