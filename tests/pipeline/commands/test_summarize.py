@@ -22,6 +22,11 @@ def test_the_checkpoint_is_the_named_one_or_the_best(words, checkpoint, monkeypa
     assert f"loads {checkpoint}" in capsys.readouterr().err
 
 
+def test_the_run_must_be_named(capsys):
+    assert main(["summarize", "--split", "test"]) == 2
+    assert "required: --run" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -24,6 +24,7 @@ from wikisum.pipeline.errors import JobFailed
             "First.\n\nVersions may\ndiffer, see\nhttps://a.example/b\n",
             "Versions may differ, see https://a.example/b",
         ),
+        ("Versions differ, see\nhttps://a.example/b", "Versions differ, see https://a.example/b"),
         ("https://a.example/b", "https://a.example/b"),
         ("", "ValueError"),
         (" \n ", "ValueError"),
