@@ -16,9 +16,12 @@ import pyarrow.parquet as pq
 
 from wikisum.pipeline.engine.files import AtomicFile, join, local_copy, open_input
 from wikisum.pipeline.records import to_table
+from wikisum.ranker.data.paths import is_remote
 
 ROW_GROUP_ROWS = 256
-READERS = 16  # small files that are read at the same time: each is a request on an object store
+# small files that are read at the same time: on an object store each is a request, which takes
+# its time; on this machine each is more memory
+READERS, LOCAL_READERS = 16, 2
 R = TypeVar("R", bound=tuple)
 T = TypeVar("T")
 
@@ -107,11 +110,14 @@ def tables_of(out: str, paths: Iterable[str], columns: list[str]) -> Iterator[pa
 def read_each(read: Callable[[str], T], paths: Iterable[str]) -> Iterator[T]:
     """What `read` returns for each path, in their order.
 
-    16 are read at the same time, and at most as many results wait to be taken.
+    16 remote files or 2 local ones are read at the same time, and at most as many results wait to
+    be taken.
     """
+    paths = list(paths)
+    readers = READERS if any(map(is_remote, paths)) else LOCAL_READERS
     to_read = iter(paths)
-    with ThreadPoolExecutor(READERS) as pool:
-        started = deque(pool.submit(read, path) for path in islice(to_read, READERS))
+    with ThreadPoolExecutor(readers) as pool:
+        started = deque(pool.submit(read, path) for path in islice(to_read, readers))
         while started:
             result = started.popleft().result()
             started.extend(pool.submit(read, path) for path in islice(to_read, 1))

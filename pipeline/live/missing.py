@@ -14,14 +14,14 @@ from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.progress import Ticker
 from wikisum.pipeline.engine.shards import read_each, read_tables
 from wikisum.pipeline.engine.workspace import PartResult
-from wikisum.pipeline.wanted.url_filter import Keys, read_keys, write_filter
+from wikisum.pipeline.wanted.url_filter import Keys, distinct_keys, read_keys, write_filter
 
 FILTER = ".work/filter/missing.filter"
 
 
 def document_keys(paths: Iterable[str]) -> Keys:
     """The keys of the URLs of shards of `documents/`, each once, in rising order."""
-    return np.unique(np.concatenate([np.empty(0, np.uint64), *read_each(_keys_in, paths)]))
+    return distinct_keys(np.concatenate([np.empty(0, np.uint64), *read_each(_keys_in, paths)]))
 
 
 def _keys_in(path: str) -> Keys:

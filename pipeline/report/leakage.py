@@ -7,7 +7,6 @@ from typing import Annotated, Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute
 import pyarrow.parquet as pq
@@ -20,8 +19,10 @@ from wikisum.pipeline.engine.part_writer import PartWriter
 from wikisum.pipeline.engine.shards import ShardFile, read_each
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.records import SPLITS
+from wikisum.pipeline.wanted.url_filter import Keys, distinct_keys
 
 MAX_KEYS = 4_000_000
+_NO_KEYS: Keys = np.empty(0, np.uint64)
 _KINDS = ("url", "paragraph")
 _SHINGLE_WORDS = 5
 _SKETCH_HASHES = 4
@@ -67,7 +68,7 @@ def leakage(workspace: Workspace, shards: Sequence[ShardFile]) -> dict[str, Any]
     split.
     """
     one_in = max(1, -(-sum(shard.rows for shard in shards) // MAX_KEYS))
-    found: dict[str, list[npt.NDArray[np.uint64]]] = defaultdict(list)
+    found: dict[str, list[Keys]] = defaultdict(list)
     paths = [workspace.path(shard.path) for shard in shards]
     for keys_of in read_each(lambda path: list(_keys(path, one_in)), paths):
         for kind, keys in keys_of:
@@ -75,7 +76,7 @@ def leakage(workspace: Workspace, shards: Sequence[ShardFile]) -> dict[str, Any]
     result: dict[str, Any] = {"one_key_in": one_in}
     for kind in _KINDS:
         distinct = {
-            split: np.unique(np.concatenate(found.pop(f"{split}_{kind}", [np.empty(0, np.uint64)])))
+            split: distinct_keys(np.concatenate([_NO_KEYS, *found.pop(f"{split}_{kind}", [])]))
             for split in SPLITS
         }
         for split in SPLITS[1:]:
@@ -85,12 +86,12 @@ def leakage(workspace: Workspace, shards: Sequence[ShardFile]) -> dict[str, Any]
     return result
 
 
-def _keys(path: str, one_in: int) -> Iterator[tuple[str, npt.NDArray[np.uint64]]]:
+def _keys(path: str, one_in: int) -> Iterator[tuple[str, Keys]]:
     """Yield each kind with its distinct keys in a file, as columns: there are millions."""
     with files.open_input(path) as raw:
-        table = pq.ParquetFile(raw).read()
+        table = pq.ParquetFile(raw, read_dictionary=["kind"]).read()
     keys = table["key"].to_numpy()
     is_taken = keys % np.uint64(one_in) == 0
     for kind in pa.compute.unique(table["kind"]).to_pylist():
         is_of_kind = pa.compute.equal(table["kind"], kind).to_numpy()
-        yield kind, np.unique(keys[is_taken & is_of_kind])
+        yield kind, distinct_keys(keys[is_taken & is_of_kind])

@@ -27,9 +27,20 @@ _BLOCK_KEYS = 1 << 20
 Keys = npt.NDArray[np.uint64]
 
 
+def distinct_keys(keys: Keys) -> Keys:
+    """Sort keys in place, and return each once.
+
+    `np.unique` does the same with a hash table, in a multiple of the time and memory.
+    """
+    keys.sort()
+    is_first = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    return keys[is_first]
+
+
 def write_keys(out: str, name: str, keys: Iterable[int]) -> ShardFile:
     """Write the distinct keys, sorted, as 64-bit numbers; return the file's record."""
-    array = np.unique(np.fromiter(keys, np.uint64))
+    array = distinct_keys(np.fromiter(keys, np.uint64))
     path = f"{KEYS_FOLDER}/{name}.keys"
     with files.AtomicFile(files.join(out, path)) as file:
         file.write(array.astype("<u8").tobytes())

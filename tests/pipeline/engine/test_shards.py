@@ -8,6 +8,7 @@ import pytest
 
 from wikisum.pipeline import records
 from wikisum.pipeline.engine.shards import (
+    LOCAL_READERS,
     READERS,
     open_shard,
     read_arrays,
@@ -70,17 +71,18 @@ def test_arrays_are_mapped_and_cannot_be_changed(tmp_path):
     assert not keys.flags.owndata
 
 
-def test_files_are_read_in_order_and_few_ahead_of_their_use():
+@pytest.mark.parametrize(("folder", "readers"), [("s3://b/", READERS), ("/", LOCAL_READERS)])
+def test_files_are_read_in_order_and_few_ahead_of_their_use(folder, readers):
     started: list[str] = []
 
     def read(path: str) -> str:
         started.append(path)
         return path.upper()
 
-    paths = [f"file{number}" for number in range(100)]
+    paths = [f"{folder}{number}" for number in range(100)]
     results = read_each(read, paths)
-    assert next(results) == "FILE0"
-    assert len(started) <= READERS + 1
+    assert next(results) == paths[0].upper()
+    assert len(started) <= readers + 1
     assert [*results] == [path.upper() for path in paths[1:]]
 
 

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wikisum.crawl.urls import url_key
 from wikisum.pipeline.engine.progress import Ticker
@@ -7,6 +9,7 @@ from wikisum.pipeline.wanted import url_filter as filter_urls
 from wikisum.pipeline.wanted.url_filter import (
     FILTER,
     BuildFilter,
+    distinct_keys,
     load_filter,
     read_keys,
     write_keys,
@@ -54,3 +57,9 @@ def test_no_wanted_page_at_all(tmp_path):
     empty = write_keys(str(tmp_path), "keys", [])
     BuildFilter(str(tmp_path), 0, Ticker(None))(0, [empty.path])
     assert 5 not in load_filter(str(tmp_path / FILTER), "none")
+
+
+@given(st.lists(st.integers(0, 5) | st.integers(0, 2**64 - 1)))
+def test_distinct_keys_are_those_of_numpy(numbers):
+    found = distinct_keys(np.array(numbers, np.uint64))
+    np.testing.assert_array_equal(found, np.unique(np.array(numbers, np.uint64)))
