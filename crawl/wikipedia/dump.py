@@ -228,19 +228,23 @@ def _parse(
     except BadArticle as error:
         failure = error
     except expat.ExpatError as error:
-        at = parser.byte_offset
-        if error.code in (3, 5) or at >= size:  # no element, unclosed token: it just ends
-            failure = BadArticle("truncated_file", f"the XML ends early, at byte {size}", size)
-        elif not parser.has_root:
-            failure = BadArticle("not_a_dump", f"not an XML dump: {error}", at)
-        else:
-            failure = BadArticle("bad_xml", f"{error}, at byte {at} of the XML", at)
+        failure = _syntax_fault(parser, error, size)
     yield from parser.pages
     parser.pages.clear()
     if fault() is not None:
         failure = BadArticle("truncated_file", f"{fault()}, after {size} bytes of XML", size)
     if failure is not None:
         yield failure
+
+
+def _syntax_fault(parser: _PageParser, error: expat.ExpatError, size: int) -> BadArticle:
+    """Return what a syntax error means for a dump of which `size` bytes were read."""
+    at = parser.byte_offset
+    if error.code in (3, 5) or at >= size:  # no element, unclosed token: it just ends
+        return BadArticle("truncated_file", f"the XML ends early, at byte {size}", size)
+    if not parser.has_root:
+        return BadArticle("not_a_dump", f"not an XML dump: {error}", at)
+    return BadArticle("bad_xml", f"{error}, at byte {at} of the XML", at)
 
 
 def read_streams(raw: BinaryIO, start: int, end: int | None) -> Iterator[Page | BadArticle]:

@@ -112,23 +112,23 @@ def read_articles(
         extra={"cited_as": "original" if is_of_original else "citation"},
     )
     writer = job.writer(run)
-    do = (
-        ReadWikisum(writer, articles)
-        if is_of_original
-        else ReadDump(
-            writer,
-            articles,
-            site_of_dump(dump, articles.dump_language),
-            templates.open if templates else None,
-        )
-    )
-    result = run_parts(job, run, tasks, do)
+    if is_of_original:
+        result = run_parts(job, run, tasks, ReadWikisum(writer, articles))
+    else:
+        site = site_of_dump(dump, articles.dump_language)
+        opened = templates.open if templates else None
+        result = run_parts(job, run, tasks, ReadDump(writer, articles, site, opened))
     if not result.counts.get("articles_out"):
-        losses = [n.removeprefix("dropped_") for n in result.counts if n.startswith("dropped_")]
-        raise JobFailed(
-            f"no article was found in {', '.join(f.path for f in dump)}: "
-            f"{', '.join(losses) or 'none was selected'} (see {job.workspace.path('dropped')})"
-        )
+        raise JobFailed(_why_no_article(job, dump, result))
     if articles.titles and (missing := missing_titles(job.workspace, result, articles.titles)):
         job.note(missing)
     return result
+
+
+def _why_no_article(job: Job, dump: list[InputFile], result: StageResult) -> str:
+    """Return the message of a stage that read no article, with the reasons of its losses."""
+    losses = [n.removeprefix("dropped_") for n in result.counts if n.startswith("dropped_")]
+    return (
+        f"no article was found in {', '.join(f.path for f in dump)}: "
+        f"{', '.join(losses) or 'none was selected'} (see {job.workspace.path('dropped')})"
+    )

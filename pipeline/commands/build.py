@@ -41,13 +41,7 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     remote = settings_of(args, RemoteSettings())
     flags.check_index_server(args)
     live = flags.live_settings(args)
-    if not (settings[LocateSettings].crawls or args.warcs or live):
-        raise ValueError(
-            "no source of pages: name a crawl (--crawl), crawl files (--warcs) or the web (--live)"
-        )
-    if not args.estimate and (args.json or args.assume):
-        raise ValueError("--json and --assume go with --estimate")
-    check_out(args.out)
+    _check_call(args, has_source=bool(settings[LocateSettings].crawls or args.warcs or live))
     inputs = {
         "dump": flags.input_files("--articles", args.articles),
         "urls": flags.input_files("--urls", args.urls),
@@ -56,11 +50,7 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     }
     titles = flags.input_file("--titles", settings[ArticleSettings].titles)
     if args.estimate:
-        text, faults = estimate(args, settings, remote, live, bool(beam_flags), **inputs)
-        print(text)
-        for fault in faults:
-            print(f"wikisum build: {fault}", file=sys.stderr)
-        return BAD_CALL if faults else DONE
+        return _print_estimate(estimate(args, settings, remote, live, bool(beam_flags), **inputs))
     check_build(needs_spacy=settings[GraphSettings].needs_spacy)
     if ranker := settings[OrderSettings].ranker:
         check_run(ranker)
@@ -77,6 +67,26 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
         )  # fmt: skip
         summary.write_summary(manifest, job.workspace.out, sys.stdout)
     return DONE
+
+
+def _check_call(args: argparse.Namespace, has_source: bool) -> None:
+    """Raise ValueError for flags that do not go together, or an unusable folder."""
+    if not has_source:
+        raise ValueError(
+            "no source of pages: name a crawl (--crawl), crawl files (--warcs) or the web (--live)"
+        )
+    if not args.estimate and (args.json or args.assume):
+        raise ValueError("--json and --assume go with --estimate")
+    check_out(args.out)
+
+
+def _print_estimate(estimated: tuple[str, list[str]]) -> int:
+    """Print an estimate and what is wrong with the call; return the exit code."""
+    text, faults = estimated
+    print(text)
+    for fault in faults:
+        print(f"wikisum build: {fault}", file=sys.stderr)
+    return BAD_CALL if faults else DONE
 
 
 COMMANDS = {

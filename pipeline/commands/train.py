@@ -44,7 +44,7 @@ from wikisum.pipeline.commands.flags import (
 from wikisum.pipeline.errors import JobFailed
 from wikisum.ranker.data.errors import BadFile
 from wikisum.ranker.data.paths import is_remote
-from wikisum.ranker.data.shards import find_vocab, row_groups, split_shards
+from wikisum.ranker.data.shards import Shard, find_vocab, row_groups, split_shards
 from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.learned.settings import PRESETS, FitSettings, RankerSettings
 from wikisum.ranker.learned.train import train
@@ -175,21 +175,8 @@ def train_summarizer(args: argparse.Namespace) -> int:
             keep_freed_memory()
         vocabulary = prepare_vocabulary(run, train, settings, processor, args.init_from, processes)
         settings = _fitted(args, run, settings, vocabulary, processes)
-        validation = _validation(args.data, settings, vocabulary)
-        if validation is None and processes.is_main:
-            sys.stderr.write(
-                f"{args.data} has no validation examples: checkpoints are not compared\n"
-            )
-        reader = SplitReader(train, settings.model, settings.source, vocabulary)
-        initial = _initial_weights(args, run, settings)
-        scorer, sampler = None, None
-        if validation is not None:
-            scorer = None if settings.train.stop_on == "loss" else RougeScorer(validation, settings)
-            sampler = _sampler(validation, settings)
-        trainer = Trainer(run, settings, reader, validation, processes, initial, scorer, sampler)
+        trainer = _summarizer_trainer(args, run, train, settings, vocabulary, processes)
         trainer.after_save = after_save
-        if vocabulary.vectors is not None and trainer.step == 0 and initial is None:
-            trainer.model.use_vectors(vocabulary.vectors)
         trainer.lengths(sys.stderr)
         if processes.is_main:
             prepare_run(run, settings, vocab, args.data)
@@ -199,6 +186,30 @@ def train_summarizer(args: argparse.Namespace) -> int:
         if trainer.is_finished and processes.is_main:
             _print_next(args.out, trainer.best)
         return _exit_code(trainer)
+
+
+def _summarizer_trainer(
+    args: argparse.Namespace,
+    run: Path,
+    train: list[Shard],
+    settings: RunSettings,
+    vocabulary: Vocabulary,
+    processes: ProcessGroup,
+) -> Trainer:
+    """Return a trainer that validates and writes samples if there are validation examples."""
+    validation = _validation(args.data, settings, vocabulary)
+    if validation is None and processes.is_main:
+        sys.stderr.write(f"{args.data} has no validation examples: checkpoints are not compared\n")
+    reader = SplitReader(train, settings.model, settings.source, vocabulary)
+    initial = _initial_weights(args, run, settings)
+    scorer, sampler = None, None
+    if validation is not None:
+        scorer = None if settings.train.stop_on == "loss" else RougeScorer(validation, settings)
+        sampler = _sampler(validation, settings)
+    trainer = Trainer(run, settings, reader, validation, processes, initial, scorer, sampler)
+    if vocabulary.vectors is not None and trainer.step == 0 and initial is None:
+        trainer.model.use_vectors(vocabulary.vectors)
+    return trainer
 
 
 def _print_next(run: Path | str, found: list[Best]) -> None:

@@ -64,6 +64,16 @@ class _Pooled(NamedTuple):
     position: int
     word_count: int
 
+    def ranked(self, score: float, rouge2_recall: float) -> Paragraph:
+        """The paragraph of an example."""
+        return Paragraph(
+            text=self.text,
+            document=self.document,
+            position=self.position,
+            score=score,
+            rouge2_recall=rouge2_recall,
+        )
+
     @property
     def rouge_words(self) -> Sequence[str]:
         """The words that ROUGE counts; of ASCII text these are its terms."""
@@ -252,14 +262,8 @@ def _ranked(
     """The example with its best paragraphs: by score, then document order, then position.
 
     The list has the paragraphs that are left out because a better one says the same.
-
-    In the given order the scores are 0, -1, -2 and so on, as those of the ranker `identity`.
     """
-    scores = (
-        tfidf_scores(terms(article.title), [p.words for p in pool])
-        if settings.ranking == "tfidf"
-        else [-float(i) for i in range(len(pool))]
-    )
+    scores = _scores(article, pool, settings)
     order = sorted(range(len(pool)), key=lambda i: -scores[i])
     order, repeated = without_near_duplicates(
         order,
@@ -279,17 +283,17 @@ def _ranked(
         categories=article.categories,
         documents=documents,
         paragraphs=[
-            Paragraph(
-                text=pool[i].text,
-                document=pool[i].document,
-                position=pool[i].position,
-                score=scores[i],
-                rouge2_recall=label,
-            )
-            for i, label in zip(best, labels, strict=True)
+            pool[i].ranked(scores[i], label) for i, label in zip(best, labels, strict=True)
         ],
     )
     return example, [pool[i] for i in repeated]
+
+
+def _scores(article: Article, pool: list[_Pooled], settings: ExampleSettings) -> list[float]:
+    """The scores of paragraphs; in the given order 0, -1, -2 and so on, as by ranker `identity`."""
+    if settings.ranking == "tfidf":
+        return tfidf_scores(terms(article.title), [p.words for p in pool])
+    return [-float(i) for i in range(len(pool))]
 
 
 def _sizes(article: Article, documents: list[SourceDocument], pool: list[_Pooled]) -> Sizes:
