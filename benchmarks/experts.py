@@ -19,7 +19,7 @@ import torch
 from wikisum.models.decoder_only.experts import Experts
 from wikisum.models.decoder_only.feedforward import DenseFeedForward
 from wikisum.models.decoder_only.settings import DecoderOnlySettings
-from wikisum.models.training.allocation import keep_freed_memory
+from wikisum.ranker.training.allocation import keep_freed_memory
 
 
 def seconds(layer: torch.nn.Module, tokens: int, width: int, upstream: torch.Tensor) -> float:

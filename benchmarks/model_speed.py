@@ -37,7 +37,7 @@ from wikisum.models.pointer.settings import PointerSettings
 from wikisum.models.recurrent.lstm_attention import LstmSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.models.table import build, spec_of
-from wikisum.models.training.allocation import keep_freed_memory
+from wikisum.ranker.training.allocation import keep_freed_memory
 
 SHAPE: dict[str, Any] = {
     "vocab_size": 2_000, "width": 64, "feedforward": 256, "heads": 4, "dropout": 0.1,

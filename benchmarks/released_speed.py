@@ -43,10 +43,10 @@ from wikisum.models.network.packing import Batch
 from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import RunSettings
 from wikisum.models.table import preset
-from wikisum.models.training.allocation import keep_freed_memory
 from wikisum.models.training.train import Trainer
 from wikisum.ranker.data.shards import split_shards
 from wikisum.ranker.data.vocab import BEGIN, END, PAD
+from wikisum.ranker.training.allocation import keep_freed_memory
 from wikisum.ranker.training.plan import Cursor, batches_from
 from wikisum.ranker.training.updates import Update
 

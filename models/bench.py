@@ -30,9 +30,9 @@ from wikisum.models.settings.decoding import DecodingSettings
 from wikisum.models.settings.run import SourceSettings
 from wikisum.models.sources import SourceForm
 from wikisum.models.table import build, preset, presets, spec_of
-from wikisum.models.training.allocation import return_freed_memory
 from wikisum.ranker.runs.tables import text_columns
 from wikisum.ranker.setting import Checked, setting
+from wikisum.ranker.training.allocation import return_freed_memory
 from wikisum.ranker.training.failures import is_out_of_memory
 from wikisum.ranker.training.monitor import peak_memory_bytes
 

@@ -27,7 +27,6 @@ from wikisum.models.settings.run import (
     with_target_length,
 )
 from wikisum.models.table import MODELS, preset, presets, spec_named, spec_of, specs
-from wikisum.models.training.allocation import keep_freed_memory
 from wikisum.models.training.checkpoints import Best, Weights, best_of, choose, prepare_run
 from wikisum.models.training.train import Sampler, Trainer
 from wikisum.models.training.vocabulary import prepare_vocabulary
@@ -51,6 +50,7 @@ from wikisum.ranker.learned.train import train
 from wikisum.ranker.runs.atomic import read_json_object
 from wikisum.ranker.runs.checkpoints import check_vocab, device_of, has_checkpoint
 from wikisum.ranker.runs.remote import working_folder
+from wikisum.ranker.training.allocation import keep_freed_memory
 from wikisum.ranker.training.distributed import ProcessGroup, join_processes, leave_processes
 from wikisum.ranker.training.failures import TrainingFailed
 from wikisum.ranker.training.lengths import cached_lengths

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import apache_beam as beam
+import pyarrow as pa
 from apache_beam.metrics.metric import Metrics
 
 from wikisum.pipeline.engine import files, progress
@@ -22,6 +23,7 @@ from wikisum.pipeline.engine.stage import StageRun
 from wikisum.pipeline.engine.workspace import PartResult, Parts, StageResult, merge_parts
 from wikisum.pipeline.errors import JobFailed
 from wikisum.ranker.runs.progress import clock
+from wikisum.ranker.training.allocation import return_freed_memory
 
 _MAX_HELD = 32  # parts in a record, whose name has their indexes
 _GRAPH_BYTES = 256 << 10  # of tasks that are sent in the description of a job
@@ -106,6 +108,7 @@ def run_stage(
     extra = {**run.recorded, **whole.extra}
     result = StageResult(name, key, whole.files, whole.counts, extra, seconds, whole.costs)
     workspace.finish(result)
+    _release_memory()
     job.to.write(f"{name:<9} {clock(seconds)}  {_summary(result)}\n")
     return result
 
@@ -150,6 +153,12 @@ def _run_pending(
                 key,
                 preload=run.preload,
             )
+
+
+def _release_memory() -> None:
+    """Return what a stage has freed to the system, so that the next one does not add to it."""
+    pa.default_memory_pool().release_unused()
+    return_freed_memory()
 
 
 def _summary(result: StageResult) -> str:
