@@ -6,9 +6,8 @@
 Builds the bundled sample (or what the flags after `--` name) with the embedded runner. Then, on
 each engine and for each kind of kill (`benchmarks/faults.py`), builds it again while one process is
 killed in each stage, or in those of `--stages`. It is killed at a certain point of the stage, so
-that no stage is too short to be hit. A build that a kill ends is run again by the same command: on
-the same engine, or on a new one if the driver was killed, since the job of the killed one may still
-run on the old one. Prints how each run ended, and a table: the stages with a kill, how often the
+that no stage is too short to be hit. A build that a kill ends is run again by the same command on
+the same engine. Prints how each run ended, and a table: the stages with a kill, how often the
 command was run again, how many recorded parts were done again, and how many files have the same
 bytes.
 
@@ -18,13 +17,12 @@ the time of `--stall-minutes`. On other engines a stage may take ten times as lo
 
 import argparse
 import contextlib
-import itertools
 import json
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -87,32 +85,16 @@ def build_with_kills(
     struck.mkdir(parents=True)
     fault = Fault(kill, list(stages), str(struck))
     watched = Records(out)
-    runs = _runs(out, flags, name, fault, watched, stall_minutes)
-    with contextlib.closing(runs):
-        for number, (code, text) in enumerate(itertools.islice(runs, _MAX_RUNS)):
+    with _faults_importable(), ENGINES[name](out.parent / "engine") as started:
+        engine = started._replace(stall_minutes=stall_minutes)
+        words = build_words(out, flags, engine)
+        for number in range(_MAX_RUNS):
+            code, text = _run(fault, words, engine, watched)
             print(f"{name}, {kill}: run {number + 1} ended with {code}: {text}", flush=True)
             if code == 0:
                 hit = [path.name for path in struck.iterdir()]
                 return Outcome(hit, number, watched.redone)
     raise RuntimeError(f"{name}: not done after {_MAX_RUNS} runs: {text}")
-
-
-def _runs(
-    out: Path,
-    flags: Sequence[str],
-    name: str,
-    fault: Fault,
-    watched: Records,
-    stall_minutes: float,
-) -> Generator[tuple[int, str], None, None]:
-    """Run the same command again and again; yield its exit code and the last line it wrote."""
-    for number in itertools.count():
-        with _faults_importable(), ENGINES[name](out.parent / f"engine-{number}") as started:
-            engine = started._replace(stall_minutes=stall_minutes)
-            words = build_words(out, flags, engine)
-            yield _run(fault, words, engine, watched)
-            while fault.kill.startswith("worker"):
-                yield _run(fault, words, engine, watched)
 
 
 @contextlib.contextmanager
