@@ -69,7 +69,7 @@ def peer_texts(html: bytes) -> PeerTexts:
 
 
 def read_unmarked_pages(path: Path, without: Collection[str] = frozenset()) -> list[UnmarkedPage]:
-    """Return the HTML pages of a crawl file, or those of a file of `marked_sources.py snippets`.
+    """Return the HTML pages of a crawl file or of a file that `marked_sources.py snippets` wrote.
 
     Pages of the sites `without` are left out.
     """

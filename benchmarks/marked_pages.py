@@ -1,7 +1,7 @@
 """Real pages with their main text marked by a person, and the measure of how well it is found.
 
-JSONL, plain or gzip, one page a line: `{"id", "html", "text"}`, and `site` and `kind` in the files
-that marked_sources.py writes.
+The files are JSONL, plain or gzip, with one page per line: `{"id", "html", "text"}`. Files that
+marked_sources.py writes also have `site` and `kind`.
 """
 
 import gzip

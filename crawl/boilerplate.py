@@ -23,17 +23,20 @@ _NOTICE = re.compile(
     r"|terms of service here|all prices where applicable"
     r"|not necessarily (?:reflect|represent)|opinions expressed|is the subjective opinion of"
     r"|under (?:the terms of )?(?:a|an|the) creative commons|creative commons (?:attribution|licen)"
-    r"|open access article|may be republished|republish (?:this|our|the)"
+    r"|open access article|\brepublish(?:ed in|\b)"
     r"|permission to (?:distribute|reproduce|republish|copy)|are the exclusive property of"
     r"|no longer supports? (?:internet explorer|your|this)|upgrade (?:to|or) .{0,30}browser"
     r"|browser is (?:out of date|outdated|not supported)|cookies that may"
     r"|(?:these|necessary|analytical|functional|our) cookies"
     r"|registered (?:address|office|charity)|company (?:registration )?n(?:o\b|umber)"
-    r"|(?:materials?|images|content|text) (?:used )?on th(?:e|is) (?:web ?)?site"
-    r"|(?:fill (?:out|in)|complete) (?:the|this|our) (?:contact |online )?form"
+    r"|(?:materials?|images|content|text) (?:used )?on (?:the|this) website"
+    r"|(?:fill (?:out|in)|complete) (?:the|this) form"
     r"|we may (?:earn|receive) .{0,20}commission|earn (?:us )?(?:a|an) (?:\w+ )?commission"
     r"|our (?:\w+ )?newsletters?|follow .{1,40} on (?:facebook|twitter|instagram)"
-    r"|(?:please|to) (?:contact|e-?mail) (?:us|our)\b|tax-deductible"
+    r"|(?:please|to) contact (?:us|our)\b|tax-deductible"
+    r"|for more information,? (?:please )?(?:contact|visit|see|go|click)|\bcontact via\b"
+    r"|not imply endorsement|(?:button|link) below|love to hear (?:from you|your)"
+    r"|(?:used?|reprinted) (?:with|by) permission"
     r"|(?:medically|fact) (?:reviewed|checked) by)|^(?:also |last )?reviewed (?:by|on)\b",
     re.IGNORECASE,
 )
@@ -44,14 +47,13 @@ _NOTICE_KEYS = (
     "click here", "browser", "the app", "our app",
     "skip to", "wordpress", "follow us", "t&c", "assistance", "inbox", "get a code", "sign in",
     "premium sub", "by entering", "independent press", "we recommend", "thanks for", "free bets",
-    "refund", "terms of", "all prices", "not necessarily", "opinions expressed",
-    "subjective opinion", "creative commons", "open access", "republish", "permission to",
-    "exclusive property", "longer support", "registered address", "registered office",
-    "registered charity", "company n", "company registration", "on the site", "on this site",
-    "on the web", "on this web", "the form", "this form", "our form", "contact form",
-    "online form", " earn ", "may receive", "newsletter", " on facebook", " on twitter",
-    " on instagram", "contact us", "contact our", "mail us", "mail our", "tax-deduct",
-    "reviewed by", "reviewed on", "checked by",
+    "refund", "terms of", "all prices", "necessarily", "opinion", "commons", "open access",
+    "republish", "permission", "exclusive prop", "longer support", "registered address",
+    "registered office", "registered charity", "company n", "company reg", "on this website",
+    "on the website", "this form", "the form", "commission", "newsletter", " on twitter",
+    " on facebook", " on instagram", "contact us", "contact our", "contact via",
+    "more information", "tax-deduct", "reviewed", "checked by", "imply endorse", "button below",
+    "link below", "love to hear",
 )  # fmt: skip
 # Phrases of privacy policies and terms of use; a paragraph that has four of them is part of one.
 _POLICY = (
@@ -85,12 +87,17 @@ _REFERENCE = re.compile(
     rf"|(?P<mark>^\W*\^)|(?P<publisher>{_PUBLISHER})",
     re.IGNORECASE,
 )
-# Each of these makes a short paragraph a reference: "Holm, A. (1999)" and links behind an entry.
+# Each of these makes a short paragraph a reference: "Holm, A. (1999)", "58(2), 93-106" and links at
+# the end of an entry.
 _CITED = re.compile(
     r"[^\W\d_a-z][\w'’-]+, (?:[^\W\d_a-z]\.[ -]?){1,3}\((?:1[5-9]|20)\d\d[a-z]?\)"
-    r"|(?:Google ?Scholar|Cross ?Ref|PubMed(?: Central)?)\]?\W*$"
-    r"|\d\(\d{1,3}\), \d+[-–−]\d|\bdoi\.org/|Available at SSRN"
+    r"|\d\(\d{1,3}\), \d+[-–−]\d"
 )
+_MAY_BE_CITED = re.compile(r"\(\d{1,4}[a-z]?\)")
+_LINKED = re.compile(
+    r"(?:Google ?Scholar|Cross ?Ref|PubMed(?: Central)?)\]?\W*$|\bdoi\.org/|\bSSRN: "
+)
+MAX_LINK_CHARS = 60  # at the end of an entry
 MIN_REFERENCE_MARKS = 3
 _HAS_AUTHOR, _HAS_YEAR, _HAS_PAGES, _HAS_PUBLISHER = (
     re.compile(pattern, re.IGNORECASE) for pattern in (_AUTHOR, _YEAR, _PAGES, _PUBLISHER)
@@ -142,6 +149,7 @@ _CREDIT = re.compile(
 _CREDIT_KEYS = ("photo", "image", "picture", "credit", "courtesy", "foto", "getty")
 _SHARE_KEYS = ("acebook", "witter", "FACEBOOK", "TWITTER")
 MAX_CREDIT_CHARS = 300
+MAX_MENU_CHARS = 400
 MIN_MENU_WORDS = 20
 MIN_MENU_SHARE = 0.75  # of words with a capital
 _NETWORK = r"(?:Facebook|Twitter|LinkedIn|Instagram|YouTube|Reddit|Pinterest|WhatsApp|Tumblr)"
@@ -197,12 +205,15 @@ def _is_agency_caption(paragraph: str) -> bool:
 def is_menu(paragraph: str) -> bool:
     """Return whether three quarters of at least 20 words begin with a capital, as in menus.
 
+    Only the first 400 characters are looked at.
+
     >>> is_menu("Stocks Deals The FIX Fixed Income Funds Economic Calendar Markets Today " * 2)
     True
     """
     if paragraph.count(" ") < MIN_MENU_WORDS - 1:
         return False
-    initials = [word[0] for word in paragraph.split() if word[0].isalpha()]
+    words = paragraph[:MAX_MENU_CHARS].split()
+    initials = [word[0] for word in words if word[0].isalpha()]
     capitals = sum(map(str.isupper, initials))
     return len(initials) >= MIN_MENU_WORDS and capitals >= MIN_MENU_SHARE * len(initials)
 
@@ -253,7 +264,9 @@ def is_reference(paragraph: str) -> bool:
     """
     if paragraph.count(" ") >= MAX_REFERENCE_WORDS or not _DIGIT.search(paragraph):
         return False
-    if _CITED.search(paragraph):
+    if _MAY_BE_CITED.search(paragraph) and _CITED.search(paragraph):
+        return True
+    if _LINKED.search(paragraph[-MAX_LINK_CHARS:]):
         return True
     if not _may_be_reference(paragraph):
         return False

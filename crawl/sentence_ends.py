@@ -12,6 +12,8 @@ _OPEN_END = re.compile(r"(?:[\w,–…-]|\.\.\.)$")
 _NOTED_END = re.compile(r"[.!?…][\"'”’»)\]]*\d{1,3}$")  # a stop and the number of a note
 # What stays behind the last stop: a name behind a quotation, or text that ends with an address.
 _SIGNATURE = re.compile(r"\s*[–—-]+\s*[^\W_a-z]|.*(?:://|\.com?/|[@#])\S+$")
+MAX_END_CHARS = 8  # a stop, closing marks and the number of a note
+MAX_TAIL_CHARS = 1000  # of a sentence that is cut off
 _THREE_WORDS = re.compile(r"(?:[^\W\d_]{2,}(?![^\W\d_]).*?){3}", re.DOTALL)
 # What may stand between a stop and the next sentence: closing marks, notes, opening marks.
 _BETWEEN = re.compile(r"[\"'”’»)\]]*(?:\[[^\]]{1,20}\])*\s*[\"'“‘„«(\[¿¡–—-]*\s*")
@@ -49,7 +51,8 @@ def has_sentence(paragraph: str) -> bool:
 def without_broken_sentences(paragraph: str) -> str:
     """Return a paragraph without a sentence that it begins or ends within.
 
-    The end is cut behind the last complete sentence if the paragraph ends with a letter, a digit, a
+    The end, of up to 1,000 characters, is cut behind the last complete sentence if the paragraph
+    ends with a letter, a digit, a
     comma or dots, unless that end is an address or a name behind a dash. The beginning is cut
     before the second sentence if the paragraph begins with a small letter. A paragraph of which no
     complete sentence would be left stays as it is.
@@ -57,23 +60,25 @@ def without_broken_sentences(paragraph: str) -> str:
         >>> without_broken_sentences("of the bank. The bridge was opened in 1881. It carried the")
         'The bridge was opened in 1881.'
     """
-    is_open = bool(_OPEN_END.search(paragraph)) and not _NOTED_END.search(paragraph)
+    end = paragraph[-MAX_END_CHARS:]
+    is_open = bool(_OPEN_END.search(end)) and not _NOTED_END.search(end)
     if not is_open and not paragraph[:1].islower():
         return paragraph
-    stops = [stop.end() for stop in _sentence_stops(paragraph)]
-    if not stops:
-        return paragraph
-    first = stops[0] if paragraph[:1].islower() else 0
-    is_cut = is_open and not _SIGNATURE.match(paragraph, stops[-1])
-    last = stops[-1] if is_cut else len(paragraph)
+    first, last = 0, len(paragraph)
+    if paragraph[:1].islower():
+        first = next((stop.end() for stop in _sentence_stops(paragraph)), 0)
+    if is_open:
+        tail = max(first, last - MAX_TAIL_CHARS)
+        ends = [stop.end() for stop in _sentence_stops(paragraph, tail)]
+        if ends and not _SIGNATURE.match(paragraph, ends[-1]):
+            last = ends[-1]
     rest = paragraph[first:last].strip()
     return rest if has_sentence(rest) else paragraph
 
 
-def _sentence_stops(paragraph: str) -> Iterator[re.Match[str]]:
-    """Yield the stops that close a sentence, with the quotes and brackets behind them."""
-    start = 0
-    for stop in _STOP.finditer(paragraph):
+def _sentence_stops(paragraph: str, start: int = 0) -> Iterator[re.Match[str]]:
+    """Yield the stops behind `start` that close a sentence, with the marks that close it."""
+    for stop in _STOP.finditer(paragraph, start):
         if stop[0] in _FULL_STOPS:
             yield stop
             continue

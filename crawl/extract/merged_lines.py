@@ -13,15 +13,19 @@ MAX_OTHER = 4  # words of a window of a menu that are no names
 MAX_MARKS = 2  # words of such a window that end in punctuation
 _NAME = r"[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]\S*"
 _CAPITALS = re.compile(" ".join([_NAME] * 6))  # in a line with a menu; seldom in others
-# Where a capitalized word follows without a space: behind a stop, a closing quote or a number.
+# Where a capitalized word follows without a space: behind a stop, a closing quote or a number, and
+# behind any word if the capitalized one is one that begins sentences.
 _GLUE = re.compile(
-    r"(?=[\"“‘(]?[A-Z][a-z])"
-    r"(?:(?<=[a-z]{2}[.!?])|(?<=[a-z0-9)][.!?][)\"”’])|(?<=[a-z]{2}”)|(?<=\d\d))"
+    r"(?=[\"“‘(]?(?:[A-Z][a-z]|A [a-z]))"
+    r"(?:(?<=[a-z]{2}[.!?])|(?<=[a-z0-9)][.!?][)\"”])|(?<=[a-z]{2}”)|(?<=\d\d)"
+    r"|(?<=[a-z]{3})(?=(?:The|There|These|They|This|What|When)\b))"
 )
-# The same, and behind a word of three to eight small letters.
+# The same, and behind a word of three to twelve small letters.
 _MORE_GLUE = re.compile(
-    _GLUE.pattern[:-1] + "".join(rf"|(?<=[ (“][a-z]{{{length}}})" for length in range(3, 9)) + ")"
+    _GLUE.pattern[:-1] + "".join(rf"|(?<=[ (“][a-z]{{{length}}})" for length in range(3, 13)) + ")"
 )
+# All that these match has such a capital; a quick check.
+_GLUED_CAPITAL = re.compile(r"[A-Z](?:(?<=[a-z0-9.!?)”][A-Z])|(?<=[a-z0-9.!?)”][\"“‘(][A-Z]))")
 MIN_GLUED = 2  # places where words in small letters are cut
 _MARKS = (".", ",", ";", ":", "!", "?", ")", '"', "”")
 
@@ -62,7 +66,9 @@ def split_glued(line: str) -> list[str]:
         >>> split_glued(text) == ["The bridge over the river was built of iron."] * 5
         True
     """
-    if len(line) < MIN_CHARS or len(line.split(None, MIN_WORDS)) <= MIN_WORDS:
+    if len(line) < MIN_CHARS or not _GLUED_CAPITAL.search(line):
+        return [line]
+    if len(line.split(None, MIN_WORDS)) <= MIN_WORDS:
         return [line]
     parts = []
     start = 0

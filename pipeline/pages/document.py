@@ -81,19 +81,25 @@ def _judged(
 def _judged_text(lines: list[str], language: str | None) -> tuple[list[str], list[str | None]]:
     """The pieces of the lines of plain text, and why each is dropped.
 
-    Lines that are kept are cut where other lines were glued to them; of their pieces that are kept,
-    broken sentences are cut off.
+    A line that is kept is cut where other lines were glued to it, and its parts are judged one by
+    one. Parts that are kept and follow each other in a line are one piece, without broken
+    sentences.
     """
     pieces: list[str] = []
     reasons: list[str | None] = []
-    for line, reason in zip(lines, drop_reasons(lines, language), strict=True):
-        parts = [line] if reason else split_glued(line)
-        pieces += parts
-        reasons += drop_reasons(parts, language) if len(parts) > 1 else [reason]
-    reasons = mark_furniture(pieces, reasons)
-    for i, reason in enumerate(reasons):
-        if reason is None:
-            pieces[i] = without_broken_sentences(pieces[i])
+    marked = mark_furniture(lines, drop_reasons(lines, language))
+    for line, line_reason in zip(lines, marked, strict=True):
+        parts = [line] if line_reason else split_glued(line)
+        fates = drop_reasons(parts, language) if len(parts) > 1 else [line_reason]
+        is_open = False  # whether the next part belongs to the last piece
+        for part, reason in zip(parts, fates, strict=True):
+            text = part if reason else without_broken_sentences(part)
+            if is_open and reason is None:
+                pieces[-1] += f" {text}"
+            else:
+                pieces.append(text)
+                reasons.append(reason)
+            is_open = reason is None
     return pieces, reasons
 
 

@@ -50,7 +50,7 @@ def test_a_paragraph_of_a_privacy_policy():
         "Rudneva, Svetlana 2000. Soveshchanie, sentiabr’ 1917 g. Moscow: Nauka.Google Scholar",
         "Kertzer, D. I. (1983). The role of ritual in political change. In Culture (pp.",
         "Society of Costume, 58(2), 93−106. Modernization of Seoul after port opening.",
-        "Lee, Jyh-An, Fading Anonymity (January 20, 2016). Available at SSRN: https://ssrn.com/abs",
+        "Lee, Jyh-An, Fading Anonymity (January 20, 2016). Available at SSRN: https://ssrn.co",
         "Holm A, Berg K. Wear of iron arches. J Bridge Eng. 1999; 4: 12-19. doi:10.1000/1",
     ],
 )
@@ -103,6 +103,12 @@ def test_words_of_menus_are_glued():
         "He lives in Denver. Follow him on Twitter for more.",
         "Have a tip? Please contact us by telephone.",
         "Gifts are tax-deductible to the extent of the law.",
+        "For more information, please visit the page of the club.",
+        "To use materials for printed publications, please, contact via welcome@council.example",
+        "Inclusion in an NLM database does not imply endorsement of the contents.",
+        "The luncheon is open to the public and tickets are sold via the button below.",
+        "We love to hear your opinions and suggestions.",
+        "To be continued. All photos use with permission.",
         "Reviewed by: J. Shargorodsky, MD, School of Medicine.",
     ],
 )

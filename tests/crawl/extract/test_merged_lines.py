@@ -60,6 +60,8 @@ NEWS = (
         [f'It said "{NEWS}."', "The others did not."],
         [f"“{NEWS}.”", "Read more about it"],
         [f"{NEWS} on November 26 2002", "Mr Prescott tells the House"],
+        ["The Drivers of the Conflict", f"The conflict grew. {NEWS}."],
+        ["★ 2019-11-11", f"A bizarre murder was solved. {NEWS}."],
         [f"{NEWS} today. Read more", "Contact us at any time", "Address of the hotel"],
     ],
 )
@@ -71,6 +73,7 @@ def test_glued_lines_are_cut_where_they_meet(parts):
     "line",
     [
         f"{NEWS} by the McArthur family on YouTube and of an iPhone in the DeLorean.",
+        f"{NEWS} on LinkedIn of a Radeon Pro 5500M with 96W and of the SLG46620V in it.",
         f"{NEWS} of the admiral d’Argenlieu, who used the remoteStorage of the ship.",
         "Read moreContact usAbout",  # under 40 words
     ],

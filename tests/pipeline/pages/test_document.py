@@ -98,5 +98,6 @@ def test_lines_glued_together_are_judged_one_by_one_and_broken_sentences_are_cut
     menu = "Read moreContact us19"
     document = made(f"{LEAD}{menu}{LEAD.rstrip('.')}. In cooperation with the Army the")
     assert document.paragraphs == [LEAD, LEAD]
+    assert made(f"{LEAD}{LEAD}{LEAD}").paragraphs == [f"{LEAD} {LEAD} {LEAD}"]
     whole = made(f"{LEAD} In cooperation with the Army the", paragraph_rule="t2t")
     assert whole.paragraphs[0].endswith("Army the")
