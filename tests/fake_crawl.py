@@ -31,6 +31,7 @@ from wikisum.crawl.errors import BadUrl
 from wikisum.crawl.index.surt import surt_key
 
 CRAWL = "CC-MAIN-2024-10"
+_BLOCK = 1 << 14
 
 
 class IndexLine(NamedTuple):
@@ -46,15 +47,17 @@ class IndexLine(NamedTuple):
 
 def gzip_members(data: bytes) -> Iterator[tuple[int, bytes]]:
     """(offset, bytes) of each member of a gzip file; damaged ones are passed over."""
-    place = 0
+    place, view = 0, memoryview(data)
     while (place := data.find(b"\x1f\x8b\x08", place)) >= 0:
-        decoder = zlib.decompressobj(31)
+        decoder, end = zlib.decompressobj(31), place
         try:
-            decoder.decompress(data[place:])
+            while end < len(data) and not decoder.eof:
+                decoder.decompress(view[end : end + _BLOCK])
+                end = min(end + _BLOCK, len(data))
         except zlib.error:
             place += 1
             continue
-        end = len(data) - len(decoder.unused_data)
+        end -= len(decoder.unused_data)
         yield place, data[place:end]
         place = end
 

@@ -156,6 +156,7 @@ def read_with_damaged_footers(root: Path) -> None:
             answers(folder, "a")
 
 
+@pytest.mark.slow
 def test_no_damaged_footer_ends_the_process(folder):
     write(folder, rows("a").select([*ROW][:2]), compression="none", store_schema=False)
     process = multiprocessing.get_context("spawn").Process(

@@ -375,7 +375,6 @@ def test_fetch_comes_after_locate(out, capfd):
     assert "run `wikisum locate` first" in capfd.readouterr().err
 
 
-@pytest.mark.longest
 @pytest.mark.parametrize("kind", ["pages", "texts"])
 def test_real_pages_come_through_faults_as_they_are_scanned(kind, real_data, tmp_path):
     dump, warc, search = {
