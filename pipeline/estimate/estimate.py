@@ -13,7 +13,9 @@ from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.setting import Settings
 
 # Starting a stage takes so many times `stage_seconds`: some read or join something else first
-_STARTS = {"articles": 2.25, "examples": 3.25, "vocab": 0.5, "tokenize": 0.5}
+_STARTS = {
+    "articles": 4.0, "examples": 3.6, "vocab": 0.8, "tokenize": 0.7, "report": 1.6
+}  # fmt: skip
 _HELD_PER_BYTE = 8  # memory of a process that joins, per byte of the records that it holds
 
 HTML_SPEED: dict[str, Callable[[Rates], float]] = {  # of each extractor, in bytes per second
@@ -159,7 +161,7 @@ def _graphs(volume: Volumes, settings: Settings, rates: Rates) -> StageCost:
     speeds = {"spacy": rates.spacy_chars, "fast": rates.fast_chars}
     seconds = 0.0
     if graphs.has("similarity"):
-        seconds += volume.linked_chars / rates.similar_chars
+        seconds += rates.similar_seconds + volume.linked_chars / rates.similar_chars
     if graphs.has("discourse") and graphs.entities in speeds:
         seconds += volume.entity_chars / speeds[graphs.entities]
     memory = 0.0
@@ -260,7 +262,8 @@ def _crawled_share(volume: Volumes) -> float:
 
 def _extraction(volume: Volumes, settings: Settings, rates: Rates) -> float:
     html_speed = HTML_SPEED[settings[PageSettings].extractor](rates)
-    return volume.html_bytes / html_speed + volume.text_bytes / rates.text_bytes
+    start = rates.text_seconds if volume.text_bytes else 0.0
+    return volume.html_bytes / html_speed + start + volume.text_bytes / rates.text_bytes
 
 
 def _documents(volume: Volumes, rates: Rates) -> float:

@@ -17,7 +17,7 @@ class Rates:
     dump_bytes: float = 2.7e6  # of compressed dump, cut into pages
     markup_chars: float = 1.2e6  # of articles' markup, parsed
     original_bytes: float = 15e6  # of TFRecords and JSON
-    wanted_pages: float = 40e3  # of articles, sorted by URL
+    wanted_pages: float = 20e3  # of articles, sorted by URL
     index_urls: float = 5e3  # looked up in a crawl's index
     live_pages: float = 450  # of 100 KB, asked of the web, unencrypted
     crawl_bytes: float = 70e6  # of compressed crawl files
@@ -35,7 +35,9 @@ class Rates:
     encoded_chars: float = 4.5e6
     reported_chars: float = 4e6
     model_seconds: float = 2.0  # spaCy's model takes to load
-    stage_seconds: float = 0.4  # a stage takes to start
+    similar_seconds: float = 0.4  # the libraries of the similarity graph take to load
+    stage_seconds: float = 0.15  # a stage takes to start
+    text_seconds: float = 0.45  # the rules and the classifier of plain text take to load
     speed: float = 1.0  # of this machine's core; measured before an estimate
     # and bytes
     article_share: float = 0.9  # bytes in Parquet of one in packed JSON

@@ -38,7 +38,7 @@ def test_stages_by_hand():
     ]  # fmt: skip
     articles = cost(estimated, "articles")
     assert articles.read_bytes == 10_000
-    assert articles.cpu_seconds == pytest.approx(2.25 + 10_000 / 2.7e6 + 280_000 / 1.2e6)
+    assert articles.cpu_seconds == pytest.approx(4 + 10_000 / 2.7e6 + 280_000 / 1.2e6)
     assert articles.output_bytes == pytest.approx(0.9 * 400_000)
     scan = cost(estimated, "scan")
     assert scan.read_bytes == 50_000
@@ -61,7 +61,8 @@ def test_text_records_are_extracted_at_their_own_speed():
     half = CRAWL._replace(pages=PAGES._replace(html=50))
     html, mixed = (cost(found(crawl), "scan").cpu_seconds for crawl in (CRAWL, half))
     size_bytes = 600 * 18_000
-    assert html - mixed == pytest.approx(size_bytes / 2 * (1 / 38e6 - 1 / RATES.text_bytes))
+    difference = size_bytes / 2 * (1 / 38e6 - 1 / RATES.text_bytes) - RATES.text_seconds
+    assert html - mixed == pytest.approx(difference)
 
 
 def test_examples_hold_articles_paragraphs_and_documents():
@@ -136,14 +137,14 @@ def test_other_settings():
     for entities, speed in (("fast", RATES.fast_chars), ("spacy", RATES.spacy_chars)):
         linked = found(settings=Settings(GraphSettings(entities=entities)))
         seconds = volume.linked_chars / RATES.similar_chars + volume.entity_chars / speed
-        expected = 1 + RATES.model_seconds + seconds
+        expected = 1 + RATES.model_seconds + RATES.similar_seconds + seconds
         assert cost(linked, "graphs").cpu_seconds == pytest.approx(expected)
     none = found(settings=Settings(GraphSettings(graphs="none")))
     assert cost(none, "graphs").cpu_seconds == 1
     given = found(settings=Settings(VocabSettings(vocab="x.model")))
-    assert cost(given, "vocab").cpu_seconds == 0.5
+    assert cost(given, "vocab").cpu_seconds == 0.8
     original = found(articles=ARTICLES._replace(is_original=True))
-    assert cost(original, "articles").cpu_seconds == pytest.approx(2.25 + 10_000 / 15e6)
+    assert cost(original, "articles").cpu_seconds == pytest.approx(4 + 10_000 / 15e6)
 
 
 def test_empty_samples_divide_by_nothing():
