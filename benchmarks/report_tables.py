@@ -43,7 +43,7 @@ def measure(out: str, files: int, rows: int) -> None:
             for row in range(rows):
                 shard.write(Sizes(f"{row:016x}", 80, 3, 900 + row, 0, 0, 10, 8_000, 500, 0.5))
     for readers in (1, 16, 1, 16):
-        shards.READERS = readers
+        shards.READERS = shards.LOCAL_READERS = readers
         wall, cpu = time.monotonic(), time.process_time()
         read_sizes(Workspace(out), paths)
         wall, cpu = time.monotonic() - wall, time.process_time() - cpu

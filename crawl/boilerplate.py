@@ -23,20 +23,21 @@ _NOTICE = re.compile(
     r"|terms of service here|all prices where applicable"
     r"|not necessarily (?:reflect|represent)|opinions expressed|is the subjective opinion of"
     r"|under (?:the terms of )?(?:a|an|the) creative commons|creative commons (?:attribution|licen)"
-    r"|open access article|\brepublish(?:ed in|\b)"
+    r"|open access article|\brepublish (?:this|our|the) (?:article|story|content)"
     r"|permission to (?:distribute|reproduce|republish|copy)|are the exclusive property of"
     r"|no longer supports? (?:internet explorer|your|this)|upgrade (?:to|or) .{0,30}browser"
     r"|browser is (?:out of date|outdated|not supported)|cookies that may"
     r"|(?:these|necessary|analytical|functional|our) cookies"
-    r"|registered (?:address|office|charity)|company (?:registration )?n(?:o\b|umber)"
+    r"|registered (?:address|office)(?: is)? ?:|registered charity (?:in|n(?:o\b|umber)|\d)"
+    r"|company registration n(?:o\b|umber)|company n(?:o\b\.?|umber):? ?\d"
     r"|(?:materials?|images|content|text) (?:used )?on (?:the|this) website"
     r"|(?:fill (?:out|in)|complete) (?:the|this) form"
     r"|we may (?:earn|receive) .{0,20}commission|earn (?:us )?(?:a|an) (?:\w+ )?commission"
     r"|our (?:\w+ )?newsletters?|follow .{1,40} on (?:facebook|twitter|instagram)"
     r"|(?:please|to) contact (?:us|our)\b|tax-deductible"
-    r"|for more information,? (?:please )?(?:contact|visit|see|go|click)|\bcontact via\b"
+    r"|for more information,? (?:please )?(?:contact|visit|go|click)|\bcontact via\b"
     r"|not imply endorsement|(?:button|link) below|love to hear (?:from you|your)"
-    r"|(?:used?|reprinted) (?:with|by) permission"
+    r"|(?:used?|reprinted) (?:with|by) permission(?! in\b)"
     r"|(?:medically|fact) (?:reviewed|checked) by)|^(?:also |last )?reviewed (?:by|on)\b",
     re.IGNORECASE,
 )
@@ -128,15 +129,16 @@ _FIGURE = re.compile(
     r"(?:fig(?:ure|s)?|table|plate|abb(?:ildung)?)s?\.? ?\d[\d–-]*[a-z]?[.:)]", re.I
 )
 # Captions of news agencies: by their words, by their beginning, and by their end, which is a name
-# with an agency or a day of the week with a date.
+# with an agency or, in the present tense, a day of the week with a date.
 _AGENCY_WORDS = (
     "AP Photo", "via AP", "via Reuters", "via Getty", "Getty Images", "file photo",
 )  # fmt: skip
 _AGENCY_START = re.compile(r"\d+ of \d+ ?\||FILE(?: PHOTO:| ?[-–—])")
 _AGENCY_END = re.compile(
     r"\([A-Z]\w+ [A-Z][^()/]{1,40}/[A-Z][^()]{2,40}\)(?:Buy a print.{0,20})?\W*$"
-    r"|day, [A-Z][a-z]{2,8}\.? \d\d?, (?:19|20)\d\d\.?(?: \([^()]+\))?$"
 )
+_AGENCY_DATE = re.compile(r"day, [A-Z][a-z]{2,8}\.? \d\d?, (?:19|20)\d\d\.?(?: \([^()]+\))?$")
+_PAST = re.compile(r"\b(?:was|were|had|became|began|took|went)\b")
 MAX_AGENCY_CHARS = 600
 MAX_AGENCY_END_CHARS = 120
 _CREDIT = re.compile(
@@ -195,11 +197,12 @@ def is_caption(paragraph: str) -> bool:
 
 
 def _is_agency_caption(paragraph: str) -> bool:
-    return (
-        _has_key(paragraph, _AGENCY_WORDS)
-        or _AGENCY_START.match(paragraph) is not None
-        or _AGENCY_END.search(paragraph, max(0, len(paragraph) - MAX_AGENCY_END_CHARS)) is not None
-    )
+    if _has_key(paragraph, _AGENCY_WORDS) or _AGENCY_START.match(paragraph):
+        return True
+    end = max(0, len(paragraph) - MAX_AGENCY_END_CHARS)
+    if _AGENCY_END.search(paragraph, end):
+        return True
+    return bool(_AGENCY_DATE.search(paragraph, end)) and not _PAST.search(paragraph)
 
 
 def is_menu(paragraph: str) -> bool:

@@ -49,23 +49,24 @@ def has_sentence(paragraph: str) -> bool:
 
 
 def without_broken_sentences(paragraph: str) -> str:
-    """Return a paragraph without a sentence that it begins or ends within.
+    """Return a paragraph without the incomplete sentence at its beginning or end.
 
-    The end, of up to 1,000 characters, is cut behind the last complete sentence if the paragraph
-    ends with a letter, a digit, a
-    comma or dots, unless that end is an address or a name behind a dash. The beginning is cut
-    before the second sentence if the paragraph begins with a small letter. A paragraph of which no
-    complete sentence would be left stays as it is.
+    If the paragraph ends with a letter, a digit, a comma or dots, the text after its last complete
+    sentence (at most 1,000 characters) is removed, unless that text is an address or a name after a
+    dash. If it begins with a lower-case letter, the text before its second sentence is removed,
+    unless its first word is one such as iPhone. A paragraph that would have no complete sentence
+    left stays as it is.
 
         >>> without_broken_sentences("of the bank. The bridge was opened in 1881. It carried the")
         'The bridge was opened in 1881.'
     """
     end = paragraph[-MAX_END_CHARS:]
     is_open = bool(_OPEN_END.search(end)) and not _NOTED_END.search(end)
-    if not is_open and not paragraph[:1].islower():
+    is_continued = paragraph[:1].islower() and not paragraph[1:2].isupper()  # not "iPhone"
+    if not is_open and not is_continued:
         return paragraph
     first, last = 0, len(paragraph)
-    if paragraph[:1].islower():
+    if is_continued:
         first = next((stop.end() for stop in _sentence_stops(paragraph)), 0)
     if is_open:
         tail = max(first, last - MAX_TAIL_CHARS)

@@ -17,7 +17,8 @@ _CAPITALS = re.compile(" ".join([_NAME] * 6))  # in a line with a menu; seldom i
 # behind any word if the capitalized one is one that begins sentences.
 _GLUE = re.compile(
     r"(?=[\"“‘(]?(?:[A-Z][a-z]|A [a-z]))"
-    r"(?:(?<=[a-z]{2}[.!?])|(?<=[a-z0-9)][.!?][)\"”])|(?<=[a-z]{2}”)|(?<=\d\d)"
+    r"(?:(?<=[a-z]{2}[.!?])|(?<=[a-z0-9)][.!?][)\"”])|(?<=[a-z]{2}”)"
+    r"|(?<=\d\d)(?!(?:Hz|Pa|Wh|Ah|Nm|[KMGT](?:m|g|b|bit|bps|byte)s?)\b)"  # but units
     r"|(?<=[a-z]{3})(?=(?:The|There|These|They|This|What|When)\b))"
 )
 # The same, and behind a word of three to twelve small letters.
@@ -26,7 +27,7 @@ _MORE_GLUE = re.compile(
 )
 # All that these match has such a capital; a quick check.
 _GLUED_CAPITAL = re.compile(r"[A-Z](?:(?<=[a-z0-9.!?)”][A-Z])|(?<=[a-z0-9.!?)”][\"“‘(][A-Z]))")
-MIN_GLUED = 2  # places where words in small letters are cut
+MIN_GLUED = 2  # places of any kind; from this number on, lower-case words are cut too
 _MARKS = (".", ",", ";", ":", "!", "?", ")", '"', "”")
 
 
@@ -58,9 +59,9 @@ def split_menus(line: str) -> list[str]:
 def split_glued(line: str) -> list[str]:
     """Return the parts of a line of at least 40 words whose ends are glued to the next part.
 
-    A part ends behind a stop, a closing quote or a number that a capitalized word follows without a
-    space, and behind a word in small letters if there are at least two such places. Names such as
-    McArthur and YouTube stay whole.
+    A part ends after a full stop, a closing quote or a number that is followed by a capitalized
+    word without a space. If the line has at least two glued places, a part also ends after a
+    lower-case word. Names such as McArthur and YouTube stay whole, and so do units such as 50Hz.
 
         >>> text = "The bridge over the river was built of iron." * 5
         >>> split_glued(text) == ["The bridge over the river was built of iron."] * 5

@@ -64,8 +64,8 @@ def local_path(text: str) -> Path:
 
 
 def run_path(text: str) -> Path | str:
-    """Return the folder of a run: a path, or the URL of one in a store as it is."""
-    return text if is_remote(text) else Path(text)
+    """Return the folder of a run: a path, or a URL without a slash at its end."""
+    return text.rstrip("/") if is_remote(text) else Path(text)
 
 
 def document_name(text: str) -> str:

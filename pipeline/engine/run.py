@@ -115,9 +115,9 @@ def run_stage(
 
 @contextlib.contextmanager
 def _folder_for_copies(job: Job) -> Iterator[str]:
-    """Yield a folder for copies of records, or an empty name if records are no objects.
+    """Yield a local folder for copies of records.
 
-    Workers on other machines would not reach it.
+    It is an empty string if the output is local or the workers are on other machines.
     """
     if job.beam_flags or not files.is_remote(job.workspace.out):
         yield ""
@@ -201,17 +201,17 @@ def run_parts(
     take one task after the other; the embedded runner alone would divide them at the start.
     A single worker needs no shuffle, which takes longer than a small task.
     """
-    is_local = not job.beam_flags
-    is_shared = is_local and job.workers > 1
+    is_shared = not job.beam_flags and job.workers > 1
+    has_one_worker = not job.beam_flags and job.workers == 1
 
     def construct(claims: str, pipeline: beam.Pipeline, pending: list[int], parts: Parts) -> None:
         elements, path = _elements({i: tasks[i] for i in pending}, parts.folder)
-        split = lanes(elements, max_tasks)
-        if is_shared:
-            split = [elements] * min(len(split), job.workers)
-        if is_local and not is_shared:
+        if has_one_worker:
             given = pipeline | beam.Create(elements, reshuffle=False)
         else:
+            split = lanes(elements, max_tasks)
+            if is_shared:
+                split = [elements] * min(len(split), job.workers)
             given = (
                 pipeline
                 | beam.Create(split, reshuffle=False)

@@ -19,8 +19,8 @@ from wikisum.pipeline.records import to_table
 from wikisum.ranker.data.paths import is_remote
 
 ROW_GROUP_ROWS = 256
-# small files that are read at the same time: on an object store each is a request, which takes
-# its time; on this machine each is more memory
+# Small files that are read at the same time. On an object store each is a request that waits for an
+# answer; on a local disk more readers only take more memory.
 READERS, LOCAL_READERS = 16, 2
 R = TypeVar("R", bound=tuple)
 T = TypeVar("T")

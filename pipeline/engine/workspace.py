@@ -143,8 +143,9 @@ class Parts:
 
     A record holds the results of one or several parts, and its name has their indexes: a list of
     the folder tells what is done. A part `may_repeat` that a worker has recorded in the same run,
-    if the engine repeats the work of lost workers; the embedded runner does not. `copies` is a
-    folder of this machine, if all workers are here, that spares reading the records from a store.
+    if the engine repeats the work of lost workers; the embedded runner does not. If all workers are
+    on this machine, `copies` is a local folder. Records are also written there, so that they need
+    not be read from the store.
     """
 
     out: str

@@ -66,8 +66,8 @@ def _judged(
 ) -> tuple[list[str], list[str | None]]:
     """The pieces of the paragraphs of a page, and why each is dropped.
 
-    Of HTML pages the extractor has left out the furniture. The rule of the original leaves
-    paragraphs whole.
+    The extractor has already removed menus and notices from HTML pages. The paragraph rule `t2t`
+    does not split paragraphs.
     """
     if settings.paragraph_rule == "t2t":
         return paragraphs, [t2t_drop_reason(paragraph) for paragraph in paragraphs]
@@ -90,9 +90,9 @@ def _judged_text(lines: list[str], language: str | None) -> tuple[list[str], lis
     marked = mark_furniture(lines, drop_reasons(lines, language))
     for line, line_reason in zip(lines, marked, strict=True):
         parts = [line] if line_reason else split_glued(line)
-        fates = drop_reasons(parts, language) if len(parts) > 1 else [line_reason]
+        part_reasons = drop_reasons(parts, language) if len(parts) > 1 else [line_reason]
         is_open = False  # whether the next part belongs to the last piece
-        for part, reason in zip(parts, fates, strict=True):
+        for part, reason in zip(parts, part_reasons, strict=True):
             text = part if reason else without_broken_sentences(part)
             if is_open and reason is None:
                 pieces[-1] += f" {text}"

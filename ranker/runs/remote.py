@@ -47,12 +47,12 @@ class StoredRun:
         """Store the files that have changed, then delete those that are gone.
 
         The log comes before the checkpoint to resume from, which comes last: a run that is killed
-        in between resumes as one whose machine was killed there. Raises OSError; the folder then
-        stays until a later call succeeds.
+        in between resumes as one whose machine was killed there. Raises OSError. After an error or
+        an interruption the folder stays until a later call succeeds.
         """
         try:
             self._upload()
-        except OSError:
+        except BaseException:
             mark_unstored(self.folder, self.url)
             raise
         mark_stored(self.folder)

@@ -31,7 +31,7 @@ def scratch_folder() -> Iterator[Path]:
             yield folder
         finally:
             if not (folder / _UNSTORED).exists():
-                shutil.rmtree(folder, ignore_errors=True)
+                _delete(folder)
 
 
 def mark_unstored(folder: Path, url: str) -> None:
@@ -55,7 +55,17 @@ def _delete_abandoned() -> None:
                 url = (folder / _UNSTORED).read_text()
                 sys.stderr.write(f"{folder} has changes of {url} that were not stored\n")
             else:
-                shutil.rmtree(folder, ignore_errors=True)
+                _delete(folder)
+
+
+def _delete(folder: Path) -> None:
+    """Delete a folder, its lock last: without it, a later process would not delete the rest."""
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != _LOCK:
+            path.unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_free(file: IO[str]) -> bool:

@@ -116,6 +116,20 @@ def test_prompts_are_notices(text):
     assert is_notice(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The novel was republished in 1950 by Faber.",
+        "The trust is a registered charity that was founded in 1994.",
+        "Its registered office is in London, where it was founded.",
+        "The tomb bears the company number of the regiment.",
+        "It was reprinted with permission in 1999.",
+    ],
+)
+def test_sentences_with_words_of_notices_are_text(text):
+    assert not is_notice(text)
+
+
 def test_numbered_notes_with_rising_numbers_are_footnotes():
     lines = [
         "The Kadets won the election of 1906 in the city.",
@@ -154,6 +168,7 @@ def test_steps_and_amounts_are_no_footnotes(step):
         ("Police stand for a moment. (Tyler Tjomsland/The Spokesman-Review)Buy a print", True),
         ("Brendan Smialowski, AFP via Getty ImagesTrump supporters clash with police.", True),
         ("Coach John Cook speaks ahead of the matches in Lincoln on Tuesday, Oct. 31, 2023.", True),
+        ("The bridge was opened by the mayor on Saturday, June 12, 1999.", False),
         ("The strike was called off on 31 October 2023. It had begun on a Tuesday.", False),
         ("The bridge (and/or the ferry) was used. It was closed on May 3, 1881.", False),
         ("Figure 10 shows how the repository looks now.", False),

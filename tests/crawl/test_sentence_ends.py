@@ -79,6 +79,7 @@ def test_sentences_broken_by_the_end_of_a_line_are_cut_off(paragraph, whole):
         f"{BASES} It is shown at pic.twitter.com/3BDnrvkoms",
         "Three of the islands were developed as air and naval bases",
         "the end of a sentence.",
+        f"iPhone sales rose in 2019. {BASES}",
         "No. It is",
         "",
     ],

@@ -75,6 +75,7 @@ def test_glued_lines_are_cut_where_they_meet(parts):
         f"{NEWS} by the McArthur family on YouTube and of an iPhone in the DeLorean.",
         f"{NEWS} on LinkedIn of a Radeon Pro 5500M with 96W and of the SLG46620V in it.",
         f"{NEWS} of the admiral d’Argenlieu, who used the remoteStorage of the ship.",
+        f"{NEWS}. The grid of the country runs at 50Hz and is 300Km long, with 100Mbit of data.",
         "Read moreContact usAbout",  # under 40 words
     ],
 )

@@ -1,11 +1,20 @@
 import argparse
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.commands.command import Parser
-from wikisum.pipeline.commands.flags import add_settings, amount, count, given, names, settings_of
+from wikisum.pipeline.commands.flags import (
+    add_settings,
+    amount,
+    count,
+    given,
+    names,
+    run_path,
+    settings_of,
+)
 from wikisum.ranker.setting import setting
 
 
@@ -89,6 +98,13 @@ def test_texts_describe_settings_that_know_no_flags():
     assert "how big, in % (default: 3)" in found.format_help()
     assert "--other" not in found.format_help()
     assert settings_of(found.parse_args(["--size", "4"]), Plain()) == Plain(4)
+
+
+@pytest.mark.parametrize(
+    ("text", "run"), [("s3://b/run/", "s3://b/run"), ("runs/one/", Path("runs/one"))]
+)
+def test_the_folder_of_a_run_has_no_slash_at_its_end(text, run):
+    assert run_path(text) == run
 
 
 def test_words_of_plain_flags():
