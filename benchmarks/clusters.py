@@ -4,13 +4,12 @@
     python -m benchmarks.clusters --out out/clusters [--engines dask portable] -- BUILD FLAGS
 
 Builds the bundled sample (or what the flags after `--` name) with the embedded runner and then with
-each other engine, and compares the SHA-256 of every shard. Then builds once more and kills a worker
-in the middle; if that ends the job, the same command is run again. A table: wall and CPU seconds,
-files with the same bytes, and how many parts that were recorded before the kill were done again.
-`embedded-1` is one process, for comparison; all others have two workers. If it is among the
-engines, a second table has its stages of over `--min-seconds`: wall and CPU seconds on each engine,
-how many times as fast each was, and the CPU seconds of all workers over those of the busiest one,
-which says how evenly they shared the work whatever else the machine did.
+each other engine, and compares the SHA-256 of every shard. A table: wall and CPU seconds, and files
+with the same bytes. (`benchmarks/worker_kills.py` kills workers and drivers.) `embedded-1` is one
+process, for comparison; all others have two workers. If it is among the engines, a second table has
+its stages of over `--min-seconds`: wall and CPU seconds on each engine, how many times as fast each
+was, and the CPU seconds of all workers over those of the busiest one, which says how evenly they
+shared the work whatever else the machine did.
 
 Dask and Beam's portable job service (Python, external workers) always run. The others run where
 they are found: Flink and Spark if WIKISUM_FLINK_JAR or WIKISUM_SPARK_JAR names Beam's job server
@@ -56,15 +55,14 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"
 class Engine(NamedTuple):
     """A running engine: Beam's flags for it and its workers; without workers none can be killed.
 
-    A stage that finishes no part for `stall_minutes` fails. Each process of `workers` is a worker,
-    or if the engine `is_pool`, the parent of several. `start_worker` starts one more.
+    A stage that finishes no part for `stall_minutes` fails. Each process of `workers` is a worker
+    or the parent of several. `start_worker` starts one more.
     """
 
     flags: list[str]
     workers: list[subprocess.Popen]
     processes: int = WORKERS
     stall_minutes: float = 60
-    is_pool: bool = False
     start_worker: Callable[[], subprocess.Popen] | None = None
 
     def replace_worker(self) -> None:
@@ -114,7 +112,7 @@ def portable(
         _start(stack, folder, service, "--port", str(port), "--workers", str(workers))
         wait_for(lambda: socket.create_connection(("127.0.0.1", port), 1).close() or True)
         endpoint = f"--job_endpoint=127.0.0.1:{port}"
-        yield Engine(["--runner=PortableRunner", endpoint, *flags], [pool], is_pool=True)
+        yield Engine(["--runner=PortableRunner", endpoint, *flags], [pool])
 
 
 @contextlib.contextmanager
@@ -125,7 +123,7 @@ def flink(folder: Path) -> Iterator[Engine]:
         yield Engine(
             ["--runner=FlinkRunner", f"--flink_job_server_jar={jar}", "--flink_master=[local]",
              f"--parallelism={WORKERS}", *flags],
-            [pool], is_pool=True,
+            [pool],
         )  # fmt: skip
 
 
@@ -138,7 +136,6 @@ def spark(folder: Path) -> Iterator[Engine]:
         yield Engine(
             ["--runner=SparkRunner", f"--spark_job_server_jar={jar}", master, *flags],
             [pool],
-            is_pool=True,
         )
 
 
@@ -149,7 +146,6 @@ def prism(folder: Path) -> Iterator[Engine]:
         yield Engine(
             ["--runner=PrismRunner", f"--prism_location={prism_binary()}", *flags],
             [pool],
-            is_pool=True,
         )
 
 
@@ -282,46 +278,10 @@ def records(out: Path) -> dict[str, int]:
     return {str(p): p.stat().st_mtime_ns for p in out.glob(".work/*/part-*.json")}
 
 
-def build_with_kill(
-    out: Path, flags: Sequence[str], engine: Engine, parts: int
-) -> tuple[bool, int]:
-    """Kill a worker after so many parts; return if the job went on, and how many parts it redid.
-
-    The job is run again if the kill ends it. The pool of a portable engine is one process with
-    several workers; the kill takes one of these.
-    """
-    process = start_build(out, flags, engine._replace(stall_minutes=5))
-    while process.poll() is None and len(records(out)) < parts:
-        time.sleep(0.05)
-    before = records(out)
-    kill_worker(engine)
-    process.communicate()
-    went_on = process.returncode == 0
-    after = records(out)
-    redone = sum(after.get(path, time_ns) != time_ns for path, time_ns in before.items())
-    return went_on, redone
-
-
-def kill_worker(engine: Engine) -> None:
-    """Kill one worker process that is alive: of a pool, one of its children.
-
-    The children of other workers parse articles; without one an article is read in another way.
-    """
-    import psutil
-
-    for worker in engine.workers:
-        if worker.poll() is None:
-            process = psutil.Process(worker.pid)
-            children = [c for c in process.children() if c.status() != psutil.STATUS_ZOMBIE]
-            (children[0] if engine.is_pool and children else process).kill()
-            return
-
-
 def rows(
     out: Path,
     names: Sequence[str],
     flags: Sequence[str],
-    kill_after: int,
     times: dict[str, list[StageTime]],
 ) -> Iterator[dict]:
     """Yield a row per engine; add the times of its stages to `times`."""
@@ -337,16 +297,6 @@ def rows(
         made = hashes(out / name / "build")
         expected = expected or made
         row["same files"] = f"{len(made.items() & expected.items())} of {len(expected)}"
-        if kill_after and name not in ("embedded", "embedded-1"):
-            with ENGINES[name](out / name / "engine-2") as engine:
-                went_on, redone = build_with_kill(out / name / "killed", flags, engine, kill_after)
-            if not went_on:
-                with ENGINES[name](out / name / "engine-3") as engine:
-                    build(out / name / "killed", flags, engine)
-            same = hashes(out / name / "killed").items() & expected.items()
-            row["worker killed"] = "went on" if went_on else "run again"
-            row["recorded parts redone"] = redone
-            row["same files then"] = f"{len(same)} of {len(expected)}"
         yield row
 
 
@@ -359,13 +309,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], allow_abbrev=False)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=None)
-    parser.add_argument(
-        "--kill-after",
-        type=int,
-        default=6,
-        metavar="N",
-        help="recorded parts before a worker is killed; 0 for no kill",
-    )
     parser.add_argument(
         "--min-seconds",
         type=float,
@@ -380,7 +323,7 @@ def main() -> int:
     table = []
     times: dict[str, list[StageTime]] = {}
     flags = words[cut + 1 :] or SAMPLE
-    for row in rows(args.out.resolve(), names, flags, args.kill_after, times):
+    for row in rows(args.out.resolve(), names, flags, times):
         table.append(row)
         print(" | ".join(f"{name}: {value}" for name, value in row.items()), flush=True)
     if "embedded-1" in times:
