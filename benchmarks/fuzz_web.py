@@ -25,7 +25,9 @@ from datetime import UTC, datetime
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+import httpcore2
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
@@ -37,7 +39,6 @@ from wikisum.crawl.errors import BadAnswer, BadLine, BadRecord
 from wikisum.crawl.warc.warc import PageRecord, read_captures
 from wikisum.crawl.web.addresses import Address
 from wikisum.crawl.web.targets import target_of
-from wikisum.pipeline.live import client as web_client
 from wikisum.pipeline.live.archive import Segment, read_outcomes
 from wikisum.pipeline.live.client import Exchange, WebClient
 from wikisum.pipeline.live.fetcher import Fetcher, LivePage, PageResult
@@ -141,7 +142,6 @@ def answers_round(rng: random.Random) -> Counter[str]:
     answers = [_answer(rng) for _ in range(6)]
     if rng.random() < 0.7:  # else robots.txt mostly forbids the pages
         answers[0] = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
-    web_client.httpcore2.AnyIOBackend = lambda: Network(rng, answers)  # type: ignore[attr-defined]
     found: list[PageResult] = []
 
     async def fetch() -> None:
@@ -150,7 +150,8 @@ def answers_round(rng: random.Random) -> Counter[str]:
         await Fetcher(client, SETTINGS, found.append).run(pages)
         await client.aclose()
 
-    with contextlib.closing(SkippingLoop()) as loop:
+    network = mock.patch.object(httpcore2, "AnyIOBackend", return_value=Network(rng, answers))
+    with network, contextlib.closing(SkippingLoop()) as loop:
         loop.run_until_complete(fetch())
     assert len(found) == 2
     _check_written(found)
