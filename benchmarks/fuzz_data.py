@@ -8,10 +8,12 @@ Each round damages a small valid file: the bytes of a shard (shard) or the value
 or if it takes over a second of CPU. Rounds are those of benchmarks/fuzz_readers.py.
 """
 
+import atexit
 import contextlib
 import io
 import math
 import random
+import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -35,6 +37,7 @@ from wikisum.ranker.data.shards import Shard, read_group, row_groups
 from wikisum.ranker.runs.checkpoints import check_weights, load_checkpoint, save_checkpoint
 
 FOLDER = Path(tempfile.mkdtemp(prefix="wikisum-fuzz-"))
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 TEXT = {"document": 0, "position": 0, "score": 1.0, "rouge2_recall": 0.5}
 GRAPH = {"source": [0], "target": [1], "weight": [0.5]}
 ROW: dict[str, Any] = {

@@ -12,12 +12,14 @@ are those of benchmarks/fuzz_readers.py.
 """
 
 import asyncio
+import atexit
 import contextlib
 import gzip
 import io
 import json
 import random
 import selectors
+import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -50,6 +52,7 @@ from wikisum.pipeline.locate.reader import IndexReader, IndexSlice
 from wikisum.pipeline.records import Outcome, schema_of, to_table
 
 FOLDER = Path(tempfile.mkdtemp(prefix="wikisum-fuzz-"))
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 SETTINGS = LiveSettings(attempts=2, concurrency=2)
 BODY = b"<html><p>A page with some text.</p></html>"
 HEADER_NAMES = (
