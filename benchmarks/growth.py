@@ -247,7 +247,8 @@ def lines(builds: list[dict[str, Any]]) -> list[dict[str, object]]:
                 factor = math.log(build["articles"] / before["articles"])
                 growth = figures["cpu_seconds"] / max(float(str(old["cpu_seconds"])), 0.1)
                 row["exponent"] = round(math.log(max(growth, 0.01)) / factor, 2)
-                row["memory_ratio"] = round(figures["peak_mb"] / int(str(old["peak_mb"])), 2)
+                if peak := int(str(old["peak_mb"])):  # none where a stage ended between two samples
+                    row["memory_ratio"] = round(figures["peak_mb"] / peak, 2)
             rows.append(row)
     return rows
 
