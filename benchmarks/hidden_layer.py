@@ -25,7 +25,7 @@ class HiddenLayer(NamedTuple):
     output_bias: float
 
 
-def fit_hidden_layer(
+def fit(
     inputs: np.ndarray,
     labels: np.ndarray,
     weights: np.ndarray,
@@ -82,7 +82,7 @@ def _train(
     return net
 
 
-def hidden_layer_json(
+def to_json(
     network: HiddenLayer,
     names: Sequence[str],
     threshold: float,

@@ -19,6 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import hidden_layer
 import numpy as np
 import torch
 from extractor_samples import (
@@ -28,15 +29,6 @@ from extractor_samples import (
     agreed_sample,
     marked_sample,
     read_unmarked_pages,
-)
-from hidden_layer import (
-    DROPOUT,
-    HIDDEN,
-    LEARNING_RATE,
-    MIN_SCALE,
-    HiddenLayer,
-    fit_hidden_layer,
-    hidden_layer_json,
 )
 from marked_pages import (
     MarkedPage,
@@ -56,13 +48,13 @@ BATCH_BLOCKS = 2048
 WEIGHT_DECAY = 0.01
 THRESHOLD = 0.4  # near it, precision and recall of held-out pages are equal
 SETTINGS = {
-    "hidden": HIDDEN,
+    "hidden": hidden_layer.HIDDEN,
     "epochs": EPOCHS,
     "batch_blocks": BATCH_BLOCKS,
-    "learning_rate": LEARNING_RATE,
+    "learning_rate": hidden_layer.LEARNING_RATE,
     "weight_decay": WEIGHT_DECAY,
-    "dropout": DROPOUT,
-    "min_scale": MIN_SCALE,
+    "dropout": hidden_layer.DROPOUT,
+    "min_scale": hidden_layer.MIN_SCALE,
     "kind_weights": KIND_WEIGHTS,
 }
 NAMES = (
@@ -75,7 +67,7 @@ NAMES = (
 def fit(samples: Sequence[Sample | None]) -> Model:
     """Return a model of the pages that have a sample."""
     used = [s for s in samples if s is not None]
-    network = fit_hidden_layer(
+    network = hidden_layer.fit(
         np.concatenate([s.inputs for s in used]),
         np.concatenate([s.is_main for s in used]),
         np.concatenate([s.weights for s in used]),
@@ -83,7 +75,7 @@ def fit(samples: Sequence[Sample | None]) -> Model:
         batch_rows=BATCH_BLOCKS,
         weight_decay=WEIGHT_DECAY,
     )
-    return read_model(hidden_layer_json(network, NAMES, THRESHOLD))
+    return read_model(hidden_layer.to_json(network, NAMES, THRESHOLD))
 
 
 def fit_twice(samples: Sequence[Sample | None], unmarked: Sequence[UnmarkedPage]) -> Model:
@@ -97,8 +89,8 @@ def fit_twice(samples: Sequence[Sample | None], unmarked: Sequence[UnmarkedPage]
 def stored(model: Model, training: Mapping[str, Any] | None = None) -> str:
     """Return the stored form of a model that was read."""
     weights = np.concatenate((model.numbers, model.above, model.rare), axis=1)
-    network = HiddenLayer(model.bias, weights, model.output, model.output_bias)
-    return hidden_layer_json(network, NAMES, THRESHOLD, training)
+    network = hidden_layer.HiddenLayer(model.bias, weights, model.output, model.output_bias)
+    return hidden_layer.to_json(network, NAMES, THRESHOLD, training)
 
 
 def facts_of_training(

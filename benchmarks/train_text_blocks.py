@@ -27,15 +27,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import torch
 
-from benchmarks.hidden_layer import (
-    DROPOUT,
-    HIDDEN,
-    LEARNING_RATE,
-    MIN_SCALE,
-    HiddenLayer,
-    fit_hidden_layer,
-    hidden_layer_json,
-)
+from benchmarks import hidden_layer
 from benchmarks.marked_pages import MarkedPage, read_marked_pages, words
 from benchmarks.wet_text import wet_text
 from wikisum.crawl.errors import BadPage
@@ -57,13 +49,13 @@ MAX_WEIGHT_WORDS = 100
 UNMARKED_WEIGHT = 0.5
 LOSS = 0.008
 SETTINGS = {
-    "hidden": HIDDEN,
+    "hidden": hidden_layer.HIDDEN,
     "epochs": EPOCHS,
     "batch_paragraphs": BATCH_PARAGRAPHS,
-    "learning_rate": LEARNING_RATE,
+    "learning_rate": hidden_layer.LEARNING_RATE,
     "weight_decay": WEIGHT_DECAY,
-    "dropout": DROPOUT,
-    "min_scale": MIN_SCALE,
+    "dropout": hidden_layer.DROPOUT,
+    "min_scale": hidden_layer.MIN_SCALE,
     "max_weight_words": MAX_WEIGHT_WORDS,
     "unmarked_weight": UNMARKED_WEIGHT,
     "loss": LOSS,
@@ -158,7 +150,7 @@ def unmarked_rows(path: Path) -> Iterator[Rows]:
 
 def fit(pages: Sequence[Rows], threshold: float = 0.0) -> TextModel:
     """Return a model of these pages."""
-    network = fit_hidden_layer(
+    network = hidden_layer.fit(
         np.concatenate([page.inputs for page in pages]),
         np.concatenate([page.is_text for page in pages]),
         np.concatenate(list(map(_weights, pages))),
@@ -166,7 +158,7 @@ def fit(pages: Sequence[Rows], threshold: float = 0.0) -> TextModel:
         batch_rows=BATCH_PARAGRAPHS,
         weight_decay=WEIGHT_DECAY,
     )
-    return read_model(hidden_layer_json(network, NAMES, threshold))
+    return read_model(hidden_layer.to_json(network, NAMES, threshold))
 
 
 def _weights(page: Rows) -> Floats:
@@ -177,8 +169,8 @@ def _weights(page: Rows) -> Floats:
 
 def model_json(model: TextModel, training: Mapping[str, Any] | None = None) -> str:
     """Return the stored form of a model."""
-    network = HiddenLayer(model.bias, model.weights, model.output, model.output_bias)
-    return hidden_layer_json(network, NAMES, model.threshold, training)
+    network = hidden_layer.HiddenLayer(model.bias, model.weights, model.output, model.output_bias)
+    return hidden_layer.to_json(network, NAMES, model.threshold, training)
 
 
 def facts_of_training(files: Sequence[Path]) -> dict[str, Any]:
