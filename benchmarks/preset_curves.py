@@ -53,9 +53,9 @@ class OutOfTime(Stopping):
 def settings_of(name: str, args: argparse.Namespace) -> RunSettings:
     """Return the preset at the width, the rate and the number of steps of this benchmark."""
     full = preset(name)
-    model = at_width(full.model, args.width)
+    model = at_width(full.model, args.width or full.model.width)
     own = {field.name for field in fields(model)}
-    scale = 1.0 if full.train.optimizer == "adagrad" else full.model.width / args.width
+    scale = 1.0 if full.train.optimizer == "adagrad" else full.model.width / model.width
     values: dict[str, Any] = {
         "vocab_size": load_model(find_vocab(args.data), args.data).get_piece_size(),
         "peak_learning_rate": full.train.peak_learning_rate * scale,
@@ -100,8 +100,8 @@ def record(name: str, args: argparse.Namespace) -> dict[str, Any]:
         rows = [row for row in read_log(trainer.run) if "loss" in row]
     guess, own = guessing_loss(reader), settings.train
     return {
-        "preset": name, "width": args.width, "seed": args.seed, "precision": args.precision,
-        "step": trainer.step,
+        "preset": name, "width": settings.model.width,
+        "seed": args.seed, "precision": args.precision, "step": trainer.step,
         "steps": own.steps, "warmup_steps": own.warmup_steps,
         "peak_learning_rate": own.peak_learning_rate, "batch_tokens": own.batch_tokens,
         "cpu_seconds": round(time.process_time() - start, 1), "guessing_loss": round(guess, 3),
@@ -137,7 +137,7 @@ def main() -> None:
     large = [name for name in presets() if not name.startswith("tiny")]
     parser.add_argument("--data", required=True)
     parser.add_argument("--presets", default=",".join(large), help="names, separated by commas")
-    parser.add_argument("--width", type=int, default=64)
+    parser.add_argument("--width", type=int, default=64, help="0: the width of the preset")
     parser.add_argument("--steps", type=int, default=120)
     parser.add_argument("--seconds", type=float, default=300, help="CPU seconds of a run at most")
     parser.add_argument("--batch-tokens", type=int, default=800)
@@ -152,7 +152,8 @@ def main() -> None:
         (run["preset"], run["width"], run["seed"], run.get("precision", "fp32")) for run in runs
     }
     for name in args.presets.split(","):
-        if (name, args.width, args.seed, args.precision) in done:
+        width = args.width or preset(name).model.width
+        if (name, width, args.seed, args.precision) in done:
             continue
         runs.append(record(name, args))
         with args.out.open("a") as file:
