@@ -25,7 +25,8 @@ from wikisum.pipeline.engine.part_writer import PartWriter, StageWriter
 from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.records import Article, Section
 
-PART_BYTES = 16 << 20
+MIN_PART_BYTES, MAX_PART_BYTES = 1 << 20, 16 << 20  # compressed
+PARTS = 64  # of a dump that has so many of the smallest, so that they divide evenly among workers
 _UNINDEXED_SCAN_BYTES = 1 << 20
 
 
@@ -45,16 +46,18 @@ def is_index(file: InputFile) -> bool:
 
 
 def plan_parts(inputs: list[InputFile], limit: int | None) -> list[list[DumpRange]]:
-    """What each part reads: about PART_BYTES of whole bz2 streams, or a whole file.
+    """What each part reads: whole bz2 streams, about a 64th of the dump (1 to 16 MiB), or a file.
 
     With a limit, one part reads in order until it has enough. An index belongs to the dump file
     whose name it shares up to `-index`; without one, the streams of a bz2 file are searched for.
     """
     index_by_stem = {f.name.split("-index")[0]: f for f in inputs if is_index(f)}
     ranges: list[DumpRange] = []
-    for file in (f for f in inputs if not is_index(f)):
+    dump = [f for f in inputs if not is_index(f)]
+    part_bytes = min(max(sum(f.size_bytes for f in dump) // PARTS, MIN_PART_BYTES), MAX_PART_BYTES)
+    for file in dump:
         index = index_by_stem.get(file.name.split(".xml")[0])
-        ranges.extend(_ranges(file, index) if limit is None else [_whole(file)])
+        ranges.extend(_ranges(file, index, part_bytes) if limit is None else [_whole(file)])
     return [ranges] if limit is not None else [[r] for r in ranges]
 
 
@@ -62,7 +65,7 @@ def _whole(file: InputFile) -> DumpRange:
     return DumpRange(file.name, file.path, None, None, file.size_bytes)
 
 
-def _ranges(file: InputFile, index: InputFile | None) -> list[DumpRange]:
+def _ranges(file: InputFile, index: InputFile | None, part_bytes: int) -> list[DumpRange]:
     if index is not None:
         with files.open_input(index.path) as raw:
             offsets = [0, *index_offsets(raw)]
@@ -73,7 +76,7 @@ def _ranges(file: InputFile, index: InputFile | None) -> list[DumpRange]:
         return [_whole(file)]
     bounds: list[int] = []
     for offset in sorted(set(offsets)):
-        if offset < file.size_bytes and (not bounds or offset - bounds[-1] >= PART_BYTES):
+        if offset < file.size_bytes and (not bounds or offset - bounds[-1] >= part_bytes):
             bounds.append(offset)
     if len(bounds) < 2:
         return [_whole(file)]

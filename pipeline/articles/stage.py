@@ -108,7 +108,11 @@ def read_articles(
         inputs={"articles": [*dump, *urls]},
         part_count=len(tasks),
         total_work=sum(piece.work for task in tasks for piece in task),
-        key={"titles": files.identity(titles), "templates": templates.key if templates else None},
+        key={
+            "titles": files.identity(titles),
+            "templates": templates.key if templates else None,
+            "parts": len(tasks),
+        },
         extra={"cited_as": "original" if is_of_original else "citation"},
     )
     writer = job.writer(run)

@@ -105,7 +105,7 @@ def read_templates(job: Job, settings: ArticleSettings, dump: list[InputFile]) -
         stage=READ_TEMPLATES,
         part_count=len(tasks),
         total_work=sum(piece.work for task in tasks for piece in task),
-        key={"inputs": files.identity(dump)},
+        key={"inputs": files.identity(dump), "parts": len(tasks)},
     )
     read = run_parts(job, run, tasks, ReadTemplates(job.writer(run)))
     paths = read.paths(READ_TEMPLATES.outputs[0].prefix)

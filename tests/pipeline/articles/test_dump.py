@@ -9,7 +9,7 @@ from wikisum.pipeline.articles import dump as read_articles
 from wikisum.pipeline.articles.dump import ReadDump, plan_parts
 from wikisum.pipeline.articles.settings import ArticleSettings
 from wikisum.pipeline.articles.stage import READ_ARTICLES
-from wikisum.pipeline.engine.files import expand
+from wikisum.pipeline.engine.files import InputFile, expand
 
 TITLES = [f"Article {i}" for i in range(6)]
 
@@ -42,11 +42,27 @@ def titles_of(folder, parts) -> list[str]:
 
 @pytest.mark.parametrize("pattern", ["x-multistream*", "x-multistream.xml.bz2"])
 def test_streams_are_read_in_parts_with_and_without_index(multistream, monkeypatch, pattern):
-    monkeypatch.setattr(read_articles, "PART_BYTES", 1)
+    monkeypatch.setattr(read_articles, "MIN_PART_BYTES", 1)
     monkeypatch.setattr(read_articles, "_UNINDEXED_SCAN_BYTES", 1)
     parts = plan_parts(expand([str(multistream / pattern)]), None)
     assert len(parts) >= 4
     assert titles_of(multistream / "out", parts) == TITLES
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "parts"), [(3, 3), (64, 64), (320, 64), (1024, 64), (4096, 256)]
+)
+def test_a_dump_has_64_parts_of_1_to_16_mib(tmp_path, monkeypatch, megabytes, parts):
+    stream = 256 << 10
+    offsets = [i * stream for i in range(megabytes << 2)]
+    monkeypatch.setattr(read_articles, "index_offsets", lambda raw: offsets)
+    (tmp_path / "x-index.txt.bz2").touch()
+    sizes = {"x-index.txt.bz2": 0, "x.xml.bz2": megabytes << 20}
+    plan = plan_parts([InputFile(n, str(tmp_path / n), s, 0.0) for n, s in sizes.items()], None)
+    ranges = [r for (r,) in plan]
+    assert len(ranges) == parts
+    assert len({r.work for r in ranges}) == 1
+    assert [r.start for r in ranges] == [0, *(r.end for r in ranges[:-1])]
 
 
 def test_a_small_dump_or_a_limit_is_one_part(multistream):

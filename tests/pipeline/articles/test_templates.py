@@ -50,7 +50,7 @@ def articles(job, settings: ArticleSettings) -> tuple[list, dict]:
 
 @pytest.mark.slow
 def test_templates_behind_an_article_are_expanded_in_it(job, monkeypatch):
-    monkeypatch.setattr(read_dump, "PART_BYTES", 1)
+    monkeypatch.setattr(read_dump, "MIN_PART_BYTES", 1)
     monkeypatch.setattr(read_dump, "_UNINDEXED_SCAN_BYTES", 1)
     (read, stored), row = articles(job, ArticleSettings())
     assert row["lead"] == "The ship of 4.500 Tonnen sank in x years."
