@@ -51,12 +51,16 @@ _REQUEST = re.compile(
 )
 
 
-# All that the two patterns match contains one of these; searching for them is much faster.
-_KEYS = (
-    "block", "denied", "banned", "permission", "forbidden", "cloudflare", "script", "cookie",
-    "checking", "moment", "human", "bot", "traffic", "activity", "captcha", "security",
+# All that a pattern matches contains one of these; searching for them is much faster.
+_REFUSAL_KEYS = (
+    "block", "denied", "banned", "permission", "forbidden", "cloudflare", "script and cookie",
+    "checking", "moment...", "human", "bot", "traffic", "activity", "captcha", "security",
     "verweigert", "refus", "bloqu", "denegad", "negat", "negad", "geweigerd", "odmowa", "доступ",
-    "拒", "browser", "naviga", "navega", "privacy", "continue", "fortfahren", "wrong",
+    "拒",
+)  # fmt: skip
+_REQUEST_KEYS = (
+    "script", "cookie", "browser", "naviga", "navega", "privacy",
+    "continue to", "continuer", "fortfahren", "wrong",
 )  # fmt: skip
 
 
@@ -77,19 +81,16 @@ def is_blocked(title: str, paragraphs: Iterable[str], prose: Iterable[str]) -> b
     words = sum(text.count(" ") + 1 for text in texts)
     if words > MAX_WORDS:
         return False
-    if not _has_key("\n".join(texts).lower()):
-        return False
-    texts = [text for text in texts if _has_key(text.lower())]
-    if any(map(_REFUSAL.search, texts)):
+    if any(map(_REFUSAL.search, _with_key(texts, _REFUSAL_KEYS))):
         return True
-    if words > MAX_REQUEST_WORDS or not any(map(_REQUEST.search, texts)):
+    if words > MAX_REQUEST_WORDS or not any(map(_REQUEST.search, _with_key(texts, _REQUEST_KEYS))):
         return False
     other = (text for text in prose if not _REQUEST.search(text))
     return sum(len(text.split()) for text in other) <= MAX_OTHER_WORDS
 
 
-def _has_key(lower: str) -> bool:
-    for key in _KEYS:  # noqa: SIM110 (faster than any)
-        if key in lower:
-            return True
-    return False
+def _with_key(texts: list[str], keys: tuple[str, ...]) -> list[str]:
+    """Return the texts that contain a key in any case."""
+    lower = "\n".join(texts).lower()
+    found = [key for key in keys if key in lower]
+    return [text for text in texts if any(key in text.lower() for key in found)] if found else []

@@ -57,7 +57,7 @@ def drop_reason(paragraph: str, language: str | None = None) -> str | None:
     """
     if "\ufffd" in paragraph and paragraph.count("\ufffd") > len(paragraph) * MAX_GARBLED_SHARE:
         return "garbled"
-    if not _LETTER.search(paragraph):
+    if not paragraph[:1].isalpha() and not _LETTER.search(paragraph):
         return "no_letters"
     if paragraph.isascii() and len(paragraph.split(None, MIN_WORDS)) < MIN_WORDS:
         return "too_short"  # most lines of menus end here
@@ -133,8 +133,10 @@ def _has_function_words(paragraph: str, language: str) -> bool:
 
 def _word_count(paragraph: str) -> int:
     """Return the number of words up to 61; a long paragraph's separate marks count too."""
-    count = len(paragraph.split(None, MAX_BOILERPLATE_WORDS))
-    return count if count > 2 * MIN_WORDS else len(_WORD.findall(paragraph))
+    words = paragraph.split(None, MAX_BOILERPLATE_WORDS)
+    if len(words) > 2 * MIN_WORDS or all([word[0].isalnum() for word in words]):
+        return len(words)
+    return len(_WORD.findall(paragraph))
 
 
 def _is_spaced(paragraph: str) -> bool:

@@ -40,6 +40,8 @@ def has_sentence(paragraph: str) -> bool:
         >>> has_sentence("The bridge was opened in 1881 by Mr. Penrose.")
         True
     """
+    if paragraph.isascii() and not ("." in paragraph or "?" in paragraph or "!" in paragraph):
+        return False
     start = 0
     for stop in _sentence_stops(paragraph):
         if stop[0] in _FULL_STOPS or _THREE_WORDS.search(paragraph, start, stop.start()):

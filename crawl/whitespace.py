@@ -13,7 +13,9 @@ def normalize_whitespace(text: str) -> str:
     removed.
     """
     normalized = text.strip()
-    if "  " not in normalized and normalized.isprintable():  # true for most text
+    if normalized.isprintable():  # true for most text; its only white space is the plain space
+        while "  " in normalized:
+            normalized = normalized.replace("  ", " ")
         return normalized
     normalized = " ".join(text.split())
     if normalized.isprintable():

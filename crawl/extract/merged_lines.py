@@ -28,25 +28,26 @@ _MORE_GLUE = re.compile(
 # All that these match has such a capital; a quick check.
 _GLUED_CAPITAL = re.compile(r"[A-Z](?:(?<=[a-z0-9.!?)”][A-Z])|(?<=[a-z0-9.!?)”][\"“‘(][A-Z]))")
 MIN_GLUED = 2  # places of any kind; from this number on, lower-case words are cut too
-_MARKS = (".", ",", ";", ":", "!", "?", ")", '"', "”")
+_MARKS = frozenset('.,;:!?)"”')
 
 
 def split_menus(line: str) -> list[str]:
     """Return the menus of a line and the text between them, in order; no word is lost.
 
     A menu is a run of at least 20 words that are names: in each window of 20 words at most 4 do not
-    begin with a capital and at most 2 end in punctuation. Lines of under 40 words stay whole.
+    begin with a capital and at most 2 end in punctuation. Lines of under 40 words stay whole. White
+    space is normalized.
 
         >>> names = "Home News Sports Weather Travel Books Music Film Games Cars " * 3
         >>> text = "The iron bridge over the river was opened in 1881, and was long the longest."
         >>> split_menus(names + text) == [names.strip(), text]
         True
     """
-    if len(line) < MIN_CHARS or line.islower() or not _CAPITALS.search(line):
+    if len(line) < MIN_CHARS or line == line.lower() or line.count(" ") < MIN_WORDS - 1:
+        return [line]
+    if not _CAPITALS.search(line):
         return [line]
     words = line.split()
-    if len(words) < MIN_WORDS:
-        return [line]
     pieces = []
     start = 0
     for first, end in _menus(words):
@@ -89,8 +90,9 @@ def split_glued(line: str) -> list[str]:
 
 def _menus(words: list[str]) -> Iterator[tuple[int, int]]:
     """Yield the first word and the end of each run of windows that are parts of a menu."""
-    other = [len(w) == 1 or (w[0].isalpha() and not w[0].isupper()) for w in words]
-    marked = [word.endswith(_MARKS) for word in words]
+    is_small = {c: c.isalpha() and not c.isupper() for c in {word[0] for word in words}}
+    other = [len(word) == 1 or is_small[word[0]] for word in words]
+    marked = [word[-1] in _MARKS for word in words]
     is_menu = (_in_windows(other) <= MAX_OTHER) & (_in_windows(marked) <= MAX_MARKS)
     start = 0
     for first, last in _runs(is_menu):

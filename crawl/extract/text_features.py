@@ -136,7 +136,7 @@ def _own(line: str, head: str, words: list[str]) -> tuple[float, ...]:
 
 
 def _places(lines: Sequence[str], kept: NDArray[Any], words: list[list[str]]) -> list[Floats]:
-    count, index = len(lines), np.arange(len(kept))
+    count, index, seen = len(lines), np.arange(len(kept)), Counter(lines)
     lengths = np.fromiter(map(len, lines), np.float64, count)
     prose = np.zeros(count)
     prose[kept] = lengths[kept]
@@ -160,7 +160,7 @@ def _places(lines: Sequence[str], kept: NDArray[Any], words: list[list[str]]) ->
         np.log1p(total - before - chars) / 10,
         np.log1p(gaps[:-1]) / 5,
         np.log1p(gaps[1:]) / 5,
-        [lines.count(lines[i]) > 1 for i in kept],
+        [seen[lines[i]] > 1 for i in kept],
         run_of == longest,
         run_chars[run_of] / total,
         np.log1p(run_chars[run_of]) / 10,

@@ -74,7 +74,8 @@ def _paragraphs(block: list[str]) -> Iterator[str]:
         return
     joined = block[:1]
     for before, line in pairwise(block):
-        if _continues(before, line) or _is_broken(joined):
+        may_continue = len(before) >= MIN_BROKEN_CHARS
+        if may_continue and (_continues(before, line) or _is_broken(joined)):
             joined.append(line)
         else:
             yield " ".join(joined)
@@ -88,9 +89,9 @@ def _without_tags(line: str) -> str:
 
 
 def _is_broken(joined: list[str]) -> bool:
-    """Whether the last line of a paragraph is broken, whatever the next one begins with."""
+    """Whether the last line, not a short one, is broken, whatever the next one begins with."""
     last = joined[-1]
-    if len(last) < MIN_BROKEN_CHARS or not _OPEN_END.match(last[-1]):
+    if not _OPEN_END.match(last[-1]):
         return False
     if last[last.rfind(" ") + 1 :].lower() in _OPEN_WORDS:
         return True

@@ -4,11 +4,12 @@ from collections import Counter
 
 from wikisum.crawl.blocked import is_blocked
 from wikisum.crawl.errors import BadPage, BadUrl
+from wikisum.crawl.extract.merged_lines import MIN_CHARS as MIN_MENU_CHARS
 from wikisum.crawl.extract.merged_lines import split_glued, split_menus
 from wikisum.crawl.extract.text_blocks import mark_furniture
 from wikisum.crawl.html import read_page
 from wikisum.crawl.original.t2t import t2t_drop_reason
-from wikisum.crawl.paragraphs import drop_reasons, split_long
+from wikisum.crawl.paragraphs import MAX_WORDS, drop_reasons, split_long
 from wikisum.crawl.sentence_ends import without_broken_sentences
 from wikisum.crawl.urls import canonical_url
 from wikisum.crawl.warc.warc import PageRecord, Rejection
@@ -33,12 +34,10 @@ def make_document(
         page = read_page(item.payload, item.charset, item.kind, settings.extractor)
     except BadPage as error:
         return drop_record(item.url, error.reason, stage, file, item.offset, str(error))
-    kept = []
     pieces, reasons = _judged(page.paragraphs, item.kind, settings)
-    for paragraph, reason in zip(pieces, reasons, strict=True):
-        counts[f"paragraphs_{reason or 'kept'}"] += 1
-        if reason is None:
-            kept.append(paragraph)
+    for fate, number in Counter(reasons).items():
+        counts[f"paragraphs_{fate or 'kept'}"] += number
+    kept = [piece for piece, reason in zip(pieces, reasons, strict=True) if reason is None]
     if settings.paragraph_rule == "prose" and is_blocked(page.title, page.paragraphs, kept):
         detail = normalize_whitespace(" ".join(page.paragraphs))[:MAX_DETAIL_CHARS]
         return drop_record(item.url, "blocked_page", stage, file, item.offset, detail)
@@ -74,8 +73,14 @@ def _judged(
     if kind != "text":
         pieces = [piece for paragraph in paragraphs for piece in split_long(paragraph)]
         return pieces, drop_reasons(pieces, settings.language)
-    lines = [menu for line in paragraphs for menu in split_menus(line)]
-    return _judged_text([piece for line in lines for piece in split_long(line)], settings.language)
+    lines = []
+    for line in paragraphs:
+        if len(line) < MIN_MENU_CHARS:  # most lines; the functions would return them whole
+            lines.append(line)
+            continue
+        for part in split_menus(line):
+            lines += split_long(part) if part.count(" ") >= MAX_WORDS else [part]
+    return _judged_text(lines, settings.language)
 
 
 def _judged_text(lines: list[str], language: str | None) -> tuple[list[str], list[str | None]]:
@@ -89,8 +94,12 @@ def _judged_text(lines: list[str], language: str | None) -> tuple[list[str], lis
     reasons: list[str | None] = []
     marked = mark_furniture(lines, drop_reasons(lines, language))
     for line, line_reason in zip(lines, marked, strict=True):
-        parts = [line] if line_reason else split_glued(line)
-        part_reasons = drop_reasons(parts, language) if len(parts) > 1 else [line_reason]
+        if line_reason:
+            pieces.append(line)
+            reasons.append(line_reason)
+            continue
+        parts = split_glued(line)
+        part_reasons = drop_reasons(parts, language) if len(parts) > 1 else [None]
         is_open = False  # whether the next part belongs to the last piece
         for part, reason in zip(parts, part_reasons, strict=True):
             text = part if reason else without_broken_sentences(part)

@@ -17,6 +17,9 @@ REFUSALS = [
     "Acceso denegado",
     "Доступ запрещен",
     "访问被拒绝",
+    "Accesso negato",
+    "Bitte bestätigen Sie, dass Sie kein Roboter sind",
+    "Complete the CAPTCHA to go on.",
 ]
 REQUESTS = [
     "Please enable JavaScript to use this site.",
@@ -25,6 +28,9 @@ REQUESTS = [
     "Your browser is not supported",
     "We value your privacy and use cookies.",
     "Before you continue to Google Search",
+    "Bevor Sie fortfahren",
+    "Avant de continuer",
+    "Upgrade your browser",
     "Something went wrong. Wait a moment and try again.",
 ]
 PROSE = "The bridge was built of iron in 1890 and carried trains across the river until 1961."

@@ -15,6 +15,13 @@ def test_language_of_text():
     assert detect("这座桥于一八八一年建成，直到铁路关闭为止，一直供火车通行。" * 3) == "zh"
 
 
+def test_chinese_and_japanese_beside_english():
+    english = " a bridge in the city of Tavin, by Ada Holm"  # 43 characters
+    assert detect("这座桥于一八八一年建成" * 2 + english) == "zh"  # a third of all
+    assert detect("橋は一年に開通し今では道" * 2 + english) == "ja"
+    assert detect("这座桥于" * 3 + english * 2) == "en"
+
+
 def test_unsure():
     assert detect("Home News") is None
     assert detect("") is None

@@ -8,6 +8,11 @@ def test_white_space_is_one_space():
     assert normalize_whitespace(" a\t b\u00a0c\n\u2028d ") == "a b c d"
 
 
+@given(st.text(alphabet="a "))
+def test_white_space_is_normalized_as_by_split_and_join(text):
+    assert normalize_whitespace(text) == " ".join(text.split())
+
+
 def test_what_cannot_be_seen_goes():
     assert normalize_whitespace("ex\u00adam\u200bple\ufeff \x01 \x9f x\ud800") == "example x"
     assert normalize_whitespace("می\u200cخواهم") == "می\u200cخواهم"
