@@ -22,14 +22,20 @@ MAX_ALIKE = 3  # of open tags with the same attributes, which alone are copied
 _FEW_TAGS = 20_000  # under it even one tag within the other parses in half a second
 _FEW_COPIED_TAGS = 1_400  # under it even half of them, copied by each of the other half, are few
 _LONG_TAG_CHARS = 1_000
-_LONG_CHARS = 100_000  # a shorter page has no room for attributes that take half a second
-# Tags of many attributes, each read once; quotes may hold "<" and ">". No part is longer than 64,
-# so that all the shorter tags that may begin within each other are passed over in linear time.
-_LONG_TAG = re.compile(
-    rb"<[a-zA-Z](?:[\s/=]|[^>=\s/]{1,64}+(?:=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))?+)?+[\s/]*+)"
-    rb"{32,}+"
+_LONG_BYTES = 58_000  # a shorter page has no room for so many attributes of different names
+_SOON_BYTES = 1_000
+_MAX_FOLLOWED_BYTES = 2 * MAX_PAGE_BYTES  # by the exact count of attributes; half a second
+_SPACE = rb" \t\n\f\r"
+_ATTRIBUTE_FORM = (rb"[^S/>][^S/>=]*+(?:[S]*+=[S]*+(?:\"[^\"]*+\"?|'[^']*+'?|[^S>]*+))?+").replace(
+    b"S", _SPACE
 )
-_ATTRIBUTE = re.compile(rb"[^=\s/]++(?:\s*+=\s*+(?:\"[^\"]*+\"?|'[^']*+'?|\S*+))?+")
+_ATTRIBUTES_FORM = rb"(?:[/" + _SPACE + rb"]++|" + _ATTRIBUTE_FORM + rb")*+"
+_ATTRIBUTE = re.compile(_ATTRIBUTE_FORM)
+_ATTRIBUTES = re.compile(_ATTRIBUTES_FORM)
+# Matches only "<", so that a tag within another is found too.
+_ATTRIBUTES_OF_TAG = re.compile(
+    rb"<(?=[a-zA-Z][^/>" + _SPACE + rb"]*+(" + _ATTRIBUTES_FORM + rb"))"
+)
 _TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*)")
 # Tags without content, and those that the next of their kind closes.
 _NEVER_OPEN = frozenset((
@@ -66,18 +72,89 @@ def check_markup(html: bytes) -> None:
         raise BadPage("too_deep", "tags nested too deep")
     if count > _FEW_COPIED_TAGS and _copies(html, codes, np.flatnonzero(begins_tag)) > MAX_COPIES:
         raise BadPage("too_many_copies", "formatting tags left open")
-    if len(html) > _LONG_CHARS and _most_attributes(codes) > MAX_ATTRIBUTES:
-        counts = [len(_ATTRIBUTE.findall(tag)) for tag in _LONG_TAG.findall(html)]
-        if sum(count * count for count in counts) > MAX_ATTRIBUTES**2:
-            raise BadPage("too_many_attributes", f"{max(counts)} in one tag")
+    if len(html) > _LONG_BYTES and _has_many_attributes(html, codes):
+        raise BadPage("too_many_attributes", "too many attributes in one tag")
 
 
-def _most_attributes(codes: NDArray[np.uint8]) -> int:
-    """Return a quick upper bound: each follows a space, a slash, or a quote that "=" began."""
-    is_space = codes - np.uint8(ord("\t")) <= ord("\r") - ord("\t")
-    is_space |= codes == ord(" ")
-    starts = int(np.count_nonzero(is_space[:-1] > is_space[1:]))
-    return starts + sum(int(np.count_nonzero(codes == ord(mark))) for mark in "/=\v")
+def _has_many_attributes(html: bytes, codes: NDArray[np.uint8]) -> bool:
+    """Whether the squares of the tags' counts of attributes sum to over MAX_ATTRIBUTES squared.
+
+    The sum is at most the product of the count in all tags and the greatest count in one.
+    """
+    may_precede = _may_precede_attributes(codes)
+    count = int(np.count_nonzero(may_precede))
+    return (
+        count > MAX_ATTRIBUTES
+        and _may_exceed(html, may_precede, MAX_ATTRIBUTES**2 // count)
+        and _square_sum(html) > MAX_ATTRIBUTES**2
+    )
+
+
+def _may_precede_attributes(codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which bytes may stand for an attribute, of which no two share one.
+
+    These are the end of a space, a slash, or the "=" of a value that ends before the attribute.
+    """
+    following = codes[1:]
+    found = codes[:-1] <= ord(" ")
+    found &= codes[:-1] != following
+    found |= codes[:-1] == ord("/")
+    found |= codes[:-1] == ord("=")
+    return np.asarray(found)
+
+
+def _may_exceed(html: bytes, may_precede: NDArray[np.bool_], max_count: int) -> bool:
+    """Return False if no tag has over `max_count` attributes, without looking at each tag.
+
+    What looks like a tag may be in a script or a comment, and then hide a tag from a search that
+    continues after it. So the page is cut where any tag surely ends soon, whatever came before.
+    """
+    start, end = 0, 2 * max_count
+    next_quotes = {b'"': -1, b"'": -1}
+    while start < len(html):
+        end = html.find(b">", end) + 1 or len(html)
+        quote = _unclear_quote(html, end, next_quotes)
+        if quote is not None:
+            end = max(end, quote) + _SOON_BYTES
+            continue
+        if np.count_nonzero(may_precede[start:end]) + _SOON_BYTES // 2 > max_count:
+            return True
+        start, end = end, end + 2 * max_count
+    return False
+
+
+def _unclear_quote(html: bytes, end: int, next_quotes: dict[bytes, int]) -> int | None:
+    """Return None if any tag that continues after the ">" before `end` has few attributes there.
+
+    It continues only in a quoted value, so what matters is what follows the next quote of either
+    kind. Otherwise return the place of the quote that many attributes may follow. `next_quotes`
+    holds the places that the last call found, and is updated.
+    """
+    for quote, place in next_quotes.items():
+        if place < end:
+            place = html.find(quote, end)
+            next_quotes[quote] = place = place if place >= 0 else len(html)
+        rest = _ATTRIBUTES.match(html, place + 1, place + 1 + _SOON_BYTES)
+        if rest and len(rest[0]) == _SOON_BYTES:
+            return place
+    return None
+
+
+def _square_sum(html: bytes) -> int:
+    """Return the sum of the squares of the counts of attributes of all that may be tags.
+
+    Of those with the same end only the longest counts. Return more than the limit if tags begin
+    within each other so often that the search takes too long.
+    """
+    followed = 0
+    count_by_end: dict[int, int] = {}
+    for tag in _ATTRIBUTES_OF_TAG.finditer(html):
+        count, end = len(_ATTRIBUTE.findall(tag[1])), tag.end(1)
+        count_by_end[end] = max(count, count_by_end.get(end, 0))
+        followed += len(tag[1])
+        if count > MAX_ATTRIBUTES or followed > _MAX_FOLLOWED_BYTES:
+            return MAX_ATTRIBUTES**2 + 1
+    return sum(count * count for count in count_by_end.values())
 
 
 def _nesting_cost(html: bytes) -> int:

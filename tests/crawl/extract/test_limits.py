@@ -1,7 +1,19 @@
+import re
+from itertools import count
+
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
 
 from wikisum.crawl.errors import BadPage
+from wikisum.crawl.extract import limits
 from wikisum.crawl.extract.limits import MAX_PAGE_BYTES, check_markup, check_size
+
+
+def _attributes(names: str, number: int = 20_000) -> str:
+    return " ".join(f"{names}{i}" for i in range(number))
 
 
 @pytest.mark.slow
@@ -26,6 +38,18 @@ from wikisum.crawl.extract.limits import MAX_PAGE_BYTES, check_markup, check_siz
         ("<p " + "/".join(f"a{i}" for i in range(60_000)), "too_many_attributes"),
         ("<p " + "\v \v".join(f"a{i}" for i in range(30_000)), "too_many_attributes"),
         (("<p " + " ".join(f"a{i}" for i in range(4_000)) + ">") * 20, "too_many_attributes"),
+        (f'<p a = ">" {_attributes("b")}>', "too_many_attributes"),
+        (f"<p a =\n'>' {_attributes('b')}>", "too_many_attributes"),
+        (f'<p \v=">" {_attributes("b")}>', "too_many_attributes"),
+        (f'<p {_attributes("a", 40)} b=c="><p {_attributes("d")}">', "too_many_attributes"),
+        (
+            f'<script><p {_attributes("a", 40)} b="</script><p {_attributes("c")} ">',
+            "too_many_attributes",
+        ),
+        (f"<!-- <p {_attributes('a', 40)} b='--><p {_attributes('c')} '>", "too_many_attributes"),
+        ("<p " + "".join(f"a{i}=''" for i in range(60_000)), "too_many_attributes"),
+        ("<a " * 20_000 + "b=1 " * 100_000, "too_many_attributes"),
+        (_attributes("<p a", 16_000) + '">' * 20_000 + _attributes("a"), "too_many_attributes"),
     ],
 )
 def test_endless_markup_is_refused(html, reason):
@@ -64,3 +88,64 @@ def test_size():
     check_size(b"x" * MAX_PAGE_BYTES)
     with pytest.raises(BadPage, match="bytes"):
         check_size(b"x" * (MAX_PAGE_BYTES + 1))
+
+
+PARTS = (
+    "<p", "<a", "</p", ">", "/>", " ", "=", '"', "'", "\v", "/", "<", "<!--", "-->", "<script>",
+    "</script>", ' a="b"', " c='d'", " e = \"f>\"", " g=h", " i", "j",
+)  # fmt: skip
+
+
+@given(
+    parts=st.lists(st.sampled_from((*PARTS, *(" i j" * n for n in range(9)))), max_size=40),
+    limit=st.integers(1, 6),
+)
+def test_attributes_of_a_page_that_is_let_through_are_few(parts, limit):
+    """Compares with the attributes that the parser finds."""
+    numbers = count()
+    html = re.sub(r"\b[a-j]\b", lambda name: f"{name[0]}{next(numbers)}", "".join(parts)).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(limits, "MAX_ATTRIBUTES", limit)
+        patch.setattr(limits, "_SOON_BYTES", 2)
+        patch.setattr(limits, "_LONG_BYTES", 0)
+        patch.setattr(limits, "_FEW_COPIED_TAGS", 0)
+        is_let_through = _is_let_through(html)
+    elements = LexborHTMLParser(html).css("*")
+    squares = sum(len(element.attributes) ** 2 for element in elements)
+    assert not is_let_through or squares <= limit**2
+
+
+def _is_let_through(html: bytes) -> bool:
+    try:
+        check_markup(html)
+    except BadPage:
+        return False
+    return True
+
+
+def _may_exceed(html: str, max_count: int) -> bool:
+    page = html.encode()
+    codes = np.frombuffer(page, np.uint8)
+    return limits._may_exceed(page, limits._may_precede_attributes(codes), max_count)
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_a_tag_that_continues_after_a_cut_may_exceed(quote):
+    value = f" b={quote}{'>' * 6_000}{quote} "
+    assert _may_exceed(f"<p {value.join([_attributes('a', 450)] * 3)}>", 1_000)
+    assert not _may_exceed(f"<p {value}{_attributes('a', 450)}>" * 3, 1_000)
+    assert _may_exceed(f"<p {_attributes('a', 800)}{value}{'c ' * 400}>", 1_000)
+
+
+@pytest.mark.parametrize(
+    ("html", "total"),
+    [
+        ("<p a b=1 c='2 3' d = \">\" e>", 25),
+        ("<p a/b/=c>", 9),
+        ("<p a><br b c/>", 5),
+        ("<p a='<p b c' d>", 9),  # the longer one with the same end
+        ("1 < 2 a b", 0),
+    ],
+)
+def test_square_sum(html, total):
+    assert limits._square_sum(html.encode()) == total
