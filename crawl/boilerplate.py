@@ -36,6 +36,9 @@ _NOTICE = re.compile(
     r"|our (?:\w+ )?newsletters?|follow .{1,40} on (?:facebook|twitter|instagram)"
     r"|(?:please|to) contact (?:us|our)\b|tax-deductible"
     r"|for more information,? (?:please )?(?:contact|visit|go|click)|\bcontact via\b"
+    r"|\b(?:use|using|reproduction|reprinting) (?:of )?(?:any |our |all |the )?materials? "
+    r"(?:of|from|on)\b.{0,80}\b(?:permitted|allowed|prohibited|links? to)\b"
+    r"|remains? the property of|download the (?:[\w’']+ ){1,4}app\b|^to republish\b"
     r"|not imply endorsement|(?:button|link) below|love to hear (?:from you|your)"
     r"|(?:used?|reprinted) (?:with|by) permission(?! in\b)"
     r"|(?:medically|fact) (?:reviewed|checked) by)|^(?:also |last )?reviewed (?:by|on)\b",
@@ -54,7 +57,7 @@ _NOTICE_KEYS = (
     "on the website", "this form", "the form", "commission", "newsletter", " on twitter",
     " on facebook", " on instagram", "contact us", "contact our", "contact via",
     "more information", "tax-deduct", "reviewed", "checked by", "imply endorse", "button below",
-    "link below", "love to hear",
+    "link below", "love to hear", "material", "the property of", " app", "to republish",
 )  # fmt: skip
 # Phrases of privacy policies and terms of use; a paragraph that has four of them is part of one.
 _POLICY = (
@@ -147,15 +150,9 @@ _CREDIT = re.compile(
     r"|© ?getty images.{0,20}$",
     re.IGNORECASE,
 )
-# What _CREDIT and _SHARE_BAR match contains one of these; a quick check.
+# What _CREDIT matches contains one of these; a quick check.
 _CREDIT_KEYS = ("photo", "image", "picture", "credit", "courtesy", "foto", "getty")
-_SHARE_KEYS = ("acebook", "witter", "FACEBOOK", "TWITTER")
 MAX_CREDIT_CHARS = 300
-MAX_MENU_CHARS = 400
-MIN_MENU_WORDS = 20
-MIN_MENU_SHARE = 0.75  # of words with a capital
-_NETWORK = r"(?:Facebook|Twitter|LinkedIn|Instagram|YouTube|Reddit|Pinterest|WhatsApp|Tumblr)"
-_SHARE_BAR = re.compile(rf"{_NETWORK}(?:.{{0,20}}?{_NETWORK}){{2}}", re.IGNORECASE)
 
 
 def footnotes(lines: Sequence[str], kept: Sequence[int]) -> set[int]:
@@ -203,30 +200,6 @@ def _is_agency_caption(paragraph: str) -> bool:
     if _AGENCY_END.search(paragraph, end):
         return True
     return bool(_AGENCY_DATE.search(paragraph, end)) and not _PAST.search(paragraph)
-
-
-def is_menu(paragraph: str) -> bool:
-    """Return whether three quarters of at least 20 words begin with a capital, as in menus.
-
-    Only the first 400 characters are looked at.
-
-    >>> is_menu("Stocks Deals The FIX Fixed Income Funds Economic Calendar Markets Today " * 2)
-    True
-    """
-    if paragraph.count(" ") < MIN_MENU_WORDS - 1:
-        return False
-    words = paragraph[:MAX_MENU_CHARS].split()
-    initials = [word[0] for word in words if word[0].isalpha()]
-    capitals = sum(map(str.isupper, initials))
-    return len(initials) >= MIN_MENU_WORDS and capitals >= MIN_MENU_SHARE * len(initials)
-
-
-def is_share_bar(paragraph: str) -> bool:
-    """Return whether three social networks are named in a row, as links to them do.
-
-    Facebook or Twitter must be among those of the paragraph.
-    """
-    return _has_key(paragraph, _SHARE_KEYS) and bool(_SHARE_BAR.search(paragraph))
 
 
 def is_notice(paragraph: str) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 # A full stop or its equivalent in other scripts, before space or the end.
 _STOP = re.compile(r"[.!?…。！？｡।॥؟۔።](?:(?<![.!?…])|[\"'”’»)\]]*(?=\s|$|\[))")
@@ -77,6 +78,17 @@ def without_broken_sentences(paragraph: str) -> str:
             last = ends[-1]
     rest = paragraph[first:last].strip()
     return rest if has_sentence(rest) else paragraph
+
+
+def split_sentences(paragraph: str) -> list[str]:
+    """Return the sentences of a paragraph and what stands behind its last stop.
+
+    >>> split_sentences("It was built by Mr. Penrose. Who designed it? The Tavin")
+    ['It was built by Mr. Penrose.', 'Who designed it?', 'The Tavin']
+    """
+    ends = [stop.end() for stop in _sentence_stops(paragraph)]
+    bounds = pairwise([0, *ends, len(paragraph)])
+    return [part for start, end in bounds if (part := paragraph[start:end].strip())]
 
 
 def _sentence_stops(paragraph: str, start: int = 0) -> Iterator[re.Match[str]]:

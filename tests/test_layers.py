@@ -23,6 +23,7 @@ FLOORS = {
             "blocked",
             "boilerplate",
             "errors",
+            "menus",
             "sentence_ends",
             "titles",
             "tokens",

@@ -1,10 +1,15 @@
 """Cut menus out of lines of plain text in which they are merged with sentences."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+
+from wikisum.crawl.boilerplate import is_notice
+from wikisum.crawl.menus import has_german, is_share_bar
+from wikisum.crawl.paragraphs import MAX_BOILERPLATE_WORDS
+from wikisum.crawl.sentence_ends import split_sentences
 
 MIN_WORDS = 40  # of a line that is searched
 MIN_CHARS = 3 * MIN_WORDS  # of such a line, nearly always; a quick check
@@ -28,6 +33,22 @@ _MORE_GLUE = re.compile(
 # All that these match has such a capital; a quick check.
 _GLUED_CAPITAL = re.compile(r"[A-Z](?:(?<=[a-z0-9.!?)”][A-Z])|(?<=[a-z0-9.!?)”][\"“‘(][A-Z]))")
 MIN_GLUED = 2  # places of any kind; from this number on, lower-case words are cut too
+MIN_MENU_SENTENCE = 45  # words of a sentence that may hold a menu
+MIN_MENU_CAPITALS = 0.4  # of its words
+MIN_CUT = 3  # sentences of a paragraph that is dropped as a whole
+MIN_CUT_SHARE = 1 / 3  # of its sentences
+# What buttons and links say, as they write it. Each begins with a character, not a group: faster.
+_BUTTON = re.compile(
+    r"(?:Read More|Read [Mm]ore ?»|Read also[A-Z]|Copy [Ll]ink|Download Free PDF|Opens in a new "
+    r"|RELATED [A-Z]|Related (?:Articles|Posts|Stories|Topics)|Subscribers? only|No Comments"
+    r"|Share (?:Share|Via|via|This)|Share on (?:Twitter|Facebook)|Skip to|Log ?[Ii]n|Sign (?:Up|In)"
+    r"|Add to (?:Cart|cart|Wishlist)|View (?:All|More)|See All|Show More|Load More|Learn More"
+    r"|Click Here|Follow Us|Contact Us|About Us|Privacy Policy|Cookie Policy"
+    r"|Terms (?:of|and|&) (?:Use|Service|Conditions)|All Rights Reserved|Back to [Tt]op|Main Menu"
+    r"|My Account|Subscribe Now|Previous Post|Next Post|Leave a (?:Comment|Reply))(?!\w)"
+)
+_PATH = re.compile(r"(?: [»|] |›)(?=\s?[A-Z])[^.«»›|]{0,80}(?: [»|] |›)(?=\s?[A-Z])")
+_QUOTES = frozenset("\"“'‘")
 _MARKS = frozenset('.,;:!?)"”')
 
 
@@ -86,6 +107,52 @@ def split_glued(line: str) -> list[str]:
         start = end
     parts.append(line[start:].strip())
     return [part for part in parts if part]
+
+
+def cut_furniture(paragraph: str) -> str:
+    """Return a paragraph without its sentences that hold a menu, a button or a notice.
+
+    A sentence holds a menu if at least 40 % of its 45 or more words begin with a capital and
+    less than a twelfth ends in a comma, unlike a list of names. Buttons ("Read More") and notices
+    are looked for in paragraphs of over 60 words; shorter ones are judged as a whole elsewhere.
+    If a third or more, and at least three, of the sentences are cut, nothing is left.
+
+        >>> menu = "Home News Sports " * 8 + "the bridge in the valley of the river was old " * 3
+        >>> cut_furniture(menu.strip() + ". It was built of iron by Ada Holm.")
+        'It was built of iron by Ada Holm.'
+    """
+    word_count = paragraph.count(" ") + 1
+    if word_count < MIN_MENU_SENTENCE:
+        return paragraph
+    kinds: list[Callable[[str], bool]] = [_has_menu]
+    if word_count > MAX_BOILERPLATE_WORDS:
+        kinds.append(is_notice)  # it costs less for the sentences than for all of them at once
+        kinds += [kind for kind in (_has_button, is_share_bar) if kind(paragraph)]
+    sentences = split_sentences(paragraph)
+    kept = [sentence for sentence in sentences if not any(kind(sentence) for kind in kinds)]
+    cut_count = len(sentences) - len(kept)
+    if cut_count >= MIN_CUT and cut_count >= MIN_CUT_SHARE * len(sentences):
+        return ""
+    return " ".join(kept) if cut_count else paragraph
+
+
+def _has_button(text: str) -> bool:
+    """Whether a text has what a button says, not in quotes, or the path to a page."""
+    for match in _BUTTON.finditer(text):
+        before = text[match.start() - 1 : match.start()]
+        if before not in _QUOTES and not before.isalpha():
+            return True
+    return any(mark in text for mark in "»›|") and bool(_PATH.search(text))
+
+
+def _has_menu(sentence: str) -> bool:
+    word_count = sentence.count(" ") + 1
+    if word_count < MIN_MENU_SENTENCE or sentence.count(",") * 12 >= word_count:
+        return False
+    words = sentence.split()
+    initials = [word[0] for word in words if word[0].isalpha()]
+    capitals = sum(map(str.isupper, initials))
+    return capitals >= MIN_MENU_CAPITALS * len(initials) and not has_german(words)
 
 
 def _menus(words: list[str]) -> Iterator[tuple[int, int]]:

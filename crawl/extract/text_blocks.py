@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wikisum.crawl.boilerplate import footnotes, is_caption, is_menu, is_share_bar
+from wikisum.crawl.boilerplate import footnotes, is_caption
 from wikisum.crawl.extract.text_features import NAMES, Floats, text_features
+from wikisum.crawl.menus import is_menu, is_path, is_share_bar, is_title
+from wikisum.crawl.paragraphs import MAX_BOILERPLATE_WORDS
 
 MODEL_FILE = Path(__file__).with_name("text_blocks.json")
 MIN_LINES = 5  # of a page whose lines say something about each other
@@ -48,17 +50,27 @@ def mark_furniture(
     """
     marked = list(reasons)
     kept = [i for i, reason in enumerate(reasons) if reason is None]
+    for i in kept:
+        if _is_furniture(lines[i]):
+            marked[i] = "furniture"
+        elif is_caption(lines[i]):
+            marked[i] = "caption"
     if not kept or len(lines) < MIN_LINES:
         return marked
     model = model or default_model()
     for i, value in zip(kept, logits(lines, kept, model), strict=True):
-        if value < model.threshold or is_share_bar(lines[i]) or is_menu(lines[i]):
+        if value < model.threshold:
             marked[i] = "furniture"
-        elif is_caption(lines[i]):
-            marked[i] = "caption"
     for i in footnotes(lines, kept):
         marked[i] = "footnote"
     return marked
+
+
+def _is_furniture(line: str) -> bool:
+    """Whether a line is furniture by rules; those for short lines would drop merged ones whole."""
+    if line.count(" ") < MAX_BOILERPLATE_WORDS and (is_path(line) or is_share_bar(line)):
+        return True
+    return is_title(line) or is_menu(line)
 
 
 def logits(lines: Sequence[str], kept: Sequence[int], model: TextModel) -> Floats:

@@ -5,12 +5,12 @@ from collections import Counter
 from wikisum.crawl.blocked import is_blocked
 from wikisum.crawl.errors import BadPage, BadUrl
 from wikisum.crawl.extract.merged_lines import MIN_CHARS as MIN_MENU_CHARS
-from wikisum.crawl.extract.merged_lines import split_glued, split_menus
+from wikisum.crawl.extract.merged_lines import cut_furniture, split_glued, split_menus
 from wikisum.crawl.extract.text_blocks import mark_furniture
 from wikisum.crawl.html import read_page
 from wikisum.crawl.original.t2t import t2t_drop_reason
 from wikisum.crawl.paragraphs import MAX_WORDS, drop_reasons, split_long
-from wikisum.crawl.sentence_ends import without_broken_sentences
+from wikisum.crawl.sentence_ends import has_sentence, without_broken_sentences
 from wikisum.crawl.urls import canonical_url
 from wikisum.crawl.warc.warc import PageRecord, Rejection
 from wikisum.crawl.whitespace import normalize_whitespace
@@ -101,8 +101,8 @@ def _judged_text(lines: list[str], language: str | None) -> tuple[list[str], lis
         parts = split_glued(line)
         part_reasons = drop_reasons(parts, language) if len(parts) > 1 else [None]
         is_open = False  # whether the next part belongs to the last piece
-        for part, reason in zip(parts, part_reasons, strict=True):
-            text = part if reason else without_broken_sentences(part)
+        for part, part_reason in zip(parts, part_reasons, strict=True):
+            text, reason = (part, part_reason) if part_reason else _cleaned(part)
             if is_open and reason is None:
                 pieces[-1] += f" {text}"
             else:
@@ -110,6 +110,14 @@ def _judged_text(lines: list[str], language: str | None) -> tuple[list[str], lis
                 reasons.append(reason)
             is_open = reason is None
     return pieces, reasons
+
+
+def _cleaned(part: str) -> tuple[str, str | None]:
+    """A part without its menus and broken sentences, and the reason to drop it if none is left."""
+    text = cut_furniture(part)
+    if text != part and not has_sentence(text):
+        return part, "furniture"
+    return without_broken_sentences(text), None
 
 
 def drop_record(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikisum.crawl.sentence_ends import has_sentence, without_broken_sentences
+from wikisum.crawl.sentence_ends import has_sentence, split_sentences, without_broken_sentences
 
 
 @pytest.mark.parametrize(
@@ -95,3 +95,20 @@ def test_cutting_leaves_a_part_and_cuts_only_once(parts):
     assert whole in paragraph
     assert without_broken_sentences(whole) == whole or whole[:1].islower()
     assert has_sentence(whole) == has_sentence(paragraph)
+
+
+def test_sentences_are_split_behind_their_stops():
+    text = f'He said "It is mine." {BASES} The bridge was built by J. Holm'
+    assert split_sentences(text) == [
+        'He said "It is mine."',
+        BASES,
+        "The bridge was built by J. Holm",
+    ]
+    assert split_sentences("") == []
+    assert split_sentences("橋は鉄。橋は") == ["橋は鉄。", "橋は"]
+
+
+@given(st.text(alphabet='aB .!?"”。', max_size=60))
+def test_no_character_of_a_sentence_is_lost(text):
+    joined = "".join(split_sentences(text))
+    assert joined.replace(" ", "") == text.replace(" ", "")

@@ -2,7 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikisum.crawl.extract.merged_lines import MIN_WORDS, split_glued, split_menus
+from wikisum.crawl.extract.merged_lines import (
+    MIN_WORDS,
+    cut_furniture,
+    split_glued,
+    split_menus,
+)
 
 MENU = " ".join(["Home News Sports Weather Travel Books Music Film Games Cars"] * 3)
 TEXT = (
@@ -87,3 +92,45 @@ def test_names_with_a_capital_inside_stay_whole(line):
 def test_no_character_is_lost_between_glued_lines(words):
     line = "".join(words)
     assert "".join(split_glued(line)).replace(" ", "") == line.replace(" ", "")
+
+
+MENU_SENTENCE = (
+    "Home Sights Bridge of Tavin Categories Old Towns Tags History Share Ada Holm is an engineer "
+    "from Tavin Norland and wrote many books on iron Contact Shop Tours the Iron Bridge of Tavin "
+    "which is one of the Sights of New Norland and the Old Town and is open to all visitors."
+)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        MENU_SENTENCE,
+        "Read More » Dunoon gains gold in the race on the river of the town.",
+        "Please read our cookie policy before you go on.",
+        "Show it on Facebook Twitter Pinterest or tell a friend.",
+        "You are here: Home › Sights › Bridge and more.",
+    ],
+)
+def test_sentences_that_hold_furniture_are_cut(sentence):
+    assert cut_furniture(f"{TEXT} {sentence} {TEXT}") == f"{TEXT} {TEXT}"
+
+
+@pytest.mark.parametrize(
+    "paragraph",
+    [
+        f"{TEXT} {TEXT}",
+        "Please read our cookie policy before you go on.",  # short: judged as a whole elsewhere
+        f'{TEXT} {TEXT} She pressed "Read More" and went on with her life in the town.',
+        MENU_SENTENCE.replace(" ", ", "),  # a list
+        f"Der Bau der Brücke mit dem Tor {MENU_SENTENCE}",
+    ],
+)
+def test_prose_lists_and_german_are_not_cut(paragraph):
+    assert cut_furniture(paragraph) == paragraph
+
+
+def test_nothing_is_left_where_a_third_of_the_sentences_is_furniture():
+    button = "Read More about the bridge over the river."
+    prose = "Trains ran over the iron bridge until the line was closed by the state."
+    assert cut_furniture(" ".join([prose] * 7 + [button] * 3)) == " ".join([prose] * 7)
+    assert cut_furniture(" ".join([prose] * 6 + [button] * 3)) == ""

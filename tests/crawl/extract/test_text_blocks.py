@@ -56,8 +56,21 @@ def test_notes_captions_and_share_bars_have_reasons():
     assert marked == [None] * len(STORY) + ["footnote"] * 3 + ["caption", "furniture"]
 
 
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("Home » Sights » Bridge of Tavin, which is of iron.", "furniture"),
+        ("The Iron Bridge of Tavin and Norland, New Year Edition!", "furniture"),
+        ("Facebook Twitter Pinterest and more of them.", "furniture"),
+        (f"Home » Sights » Bridge {' '.join(STORY)} Facebook Twitter Pinterest", None),
+    ],
+)
+def test_rules_hold_for_pages_of_few_lines_but_not_for_merged_lines(line, reason):
+    assert mark_furniture([STORY[0], line], [None, None]) == [None, reason]
+
+
 @pytest.mark.parametrize(("count", "reason"), [(4, None), (5, "furniture")])
-def test_pages_of_few_lines_are_left(count, reason):
+def test_the_network_leaves_pages_of_few_lines(count, reason):
     always = TextModel(np.inf, np.zeros(1), np.zeros((1, len(NAMES))), np.zeros(1), 0.0)
     assert mark_furniture(STORY[:count], [None] * count, always) == [reason] * count
 

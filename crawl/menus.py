@@ -1,0 +1,94 @@
+"""Recognize menus, titles and rows of links by their capitals and marks, not by what they say."""
+
+import re
+from collections.abc import Sequence
+
+MAX_MENU_CHARS = 400
+MIN_MENU_WORDS = 20
+MIN_MENU_SHARE = 0.75  # of words with a capital
+MAX_TITLE_WORDS = 30
+MAX_TITLE_WORD_CHARS = 12  # on average
+MIN_TITLE_CAPITALS = 4
+MIN_TITLE_SHARE = 0.7  # of words of over 3 characters with a capital
+# Common verbs of a sentence, which titles and entries of lists lack.
+VERBS = """is are was were be been has have had will would won said did does say says can may
+include includes contain contains appears became took began made exist contributed ist sind war
+waren hat haben wird wurde wurden est sont était ont es fue era han è sono ha são foi zijn heeft
+jest är"""
+_VERBS = frozenset(VERBS.split())
+GERMAN = """der die das dem des und ein eine einen einem einer im vom zum zur für mit auf aus bei
+nach sich nicht durch über"""
+_GERMAN = frozenset(GERMAN.split())
+WORDS_PER_GERMAN = 20
+_NO_TITLE = ("", "^", ".", "[")  # what notes and empty paragraphs begin with
+_PATH = re.compile(r"[^.!?«»›>|]{2,40}(?:(?: [»>|] ?|›)(?=[A-Z])[^.!?«»›>|]{2,40}){2}")
+_NETWORK = r"(?:Facebook|Twitter|LinkedIn|Instagram|YouTube|Reddit|Pinterest|WhatsApp|Tumblr)"
+_SHARE_BAR = re.compile(rf"{_NETWORK}(?:.{{0,20}}?{_NETWORK}){{2}}", re.IGNORECASE)
+_SHARE_KEYS = ("acebook", "witter", "FACEBOOK", "TWITTER")  # a quick check
+
+
+def is_menu(paragraph: str) -> bool:
+    """Return whether three quarters of at least 20 words begin with a capital, as in menus.
+
+    Only the first 400 characters are looked at.
+
+    >>> is_menu("Stocks Deals The FIX Fixed Income Funds Economic Calendar Markets Today " * 2)
+    True
+    """
+    if paragraph.count(" ") < MIN_MENU_WORDS - 1:
+        return False
+    words = paragraph[:MAX_MENU_CHARS].split()
+    initials = [word[0] for word in words if word[0].isalpha()]
+    capitals = sum(map(str.isupper, initials))
+    return len(initials) >= MIN_MENU_WORDS and capitals >= MIN_MENU_SHARE * len(initials)
+
+
+def is_title(paragraph: str) -> bool:
+    """Return whether nearly all long words of a short paragraph are capitalized, without a verb.
+
+    German paragraphs never count, since German capitalizes nouns, nor do notes that begin with a
+    mark.
+
+    >>> is_title("Feast of Saint Penrose in the Iron Chapel of Tavin!")
+    True
+    >>> is_title("Ada Holm was born in Tavin, New Norland.")
+    False
+    """
+    if paragraph.count(" ") >= MAX_TITLE_WORDS or paragraph[:1] in _NO_TITLE:
+        return False
+    words = paragraph.split()
+    if len(paragraph) > MAX_TITLE_WORD_CHARS * len(words):  # of a script without spaces
+        return False
+    initials = [word[0] for word in words if len(word) > 3 and word[0].isalpha()]
+    capitals = sum(map(str.isupper, initials))
+    if capitals < MIN_TITLE_CAPITALS or capitals < MIN_TITLE_SHARE * len(initials):
+        return False
+    return _VERBS.isdisjoint(words) and not has_german(words)
+
+
+def has_german(words: Sequence[str]) -> bool:
+    """Return whether one of 20 words or more is a German one, so that capitals tell nothing.
+
+    >>> has_german("Der Bau der Brücke".split()), has_german("The bridge at Tavin".split())
+    (True, False)
+    """
+    return sum(word.lower() in _GERMAN for word in words) * WORDS_PER_GERMAN >= len(words)
+
+
+def is_path(paragraph: str) -> bool:
+    """Return whether a paragraph begins with the path to a page, as in "Home › News › Bridge".
+
+    >>> is_path("Home » Sights » Bridge of Tavin"), is_path("The bridge » Tavin « is old.")
+    (True, False)
+    """
+    return bool(_PATH.match(paragraph))
+
+
+def is_share_bar(paragraph: str) -> bool:
+    """Return whether three social networks are named in a row, as links to them do.
+
+    Facebook or Twitter must be among those of the paragraph.
+    """
+    if not any(key in paragraph for key in _SHARE_KEYS):
+        return False
+    return bool(_SHARE_BAR.search(paragraph))
