@@ -23,7 +23,7 @@ WORDS_PER_GERMAN = 20
 _NO_TITLE = ("", "^", ".", "[")  # what notes and empty paragraphs begin with
 _PATH = re.compile(r"[^.!?«»›>|]{2,40}(?:(?: [»>|] ?|›)(?=[A-Z])[^.!?«»›>|]{2,40}){2}")
 _NETWORK = r"(?:Facebook|Twitter|LinkedIn|Instagram|YouTube|Reddit|Pinterest|WhatsApp|Tumblr)"
-_SHARE_BAR = re.compile(rf"{_NETWORK}(?:.{{0,20}}?{_NETWORK}){{2}}", re.IGNORECASE)
+_SHARE_BAR = re.compile(rf"{_NETWORK}(?:[^,]{{0,20}}?{_NETWORK}){{2}}", re.IGNORECASE)
 _SHARE_KEYS = ("acebook", "witter", "FACEBOOK", "TWITTER")  # a quick check
 
 
@@ -85,7 +85,7 @@ def is_path(paragraph: str) -> bool:
 
 
 def is_share_bar(paragraph: str) -> bool:
-    """Return whether three social networks are named in a row, as links to them do.
+    """Return whether three social networks are named in a row without commas, as links to them do.
 
     Facebook or Twitter must be among those of the paragraph.
     """

@@ -35,6 +35,7 @@ _GLUED_CAPITAL = re.compile(r"[A-Z](?:(?<=[a-z0-9.!?)â€][A-Z])|(?<=[a-z0-9.!?)â
 MIN_GLUED = 2  # places of any kind; from this number on, lower-case words are cut too
 MIN_MENU_SENTENCE = 45  # words of a sentence that may hold a menu
 MIN_MENU_CAPITALS = 0.4  # of its words
+WORDS_PER_MARK = 12  # words for each comma or semicolon of a list of names
 MIN_CUT = 3  # sentences of a paragraph that is dropped as a whole
 MIN_CUT_SHARE = 1 / 3  # of its sentences
 # What buttons and links say, as they write it. Each begins with a character, not a group: faster.
@@ -113,9 +114,9 @@ def cut_furniture(paragraph: str) -> str:
     """Return a paragraph without its sentences that hold a menu, a button or a notice.
 
     A sentence holds a menu if at least 40 % of its 45 or more words begin with a capital and
-    less than a twelfth ends in a comma, unlike a list of names. Buttons ("Read More") and notices
-    are looked for in paragraphs of over 60 words; shorter ones are judged as a whole elsewhere.
-    If a third or more, and at least three, of the sentences are cut, nothing is left.
+    less than a twelfth ends in a comma or semicolon, unlike a list of names. Buttons ("Read More")
+    and notices are looked for in paragraphs of over 60 words; shorter ones are judged as a whole
+    elsewhere. If a third or more, and at least three, of the sentences are cut, nothing is left.
 
         >>> menu = "Home News Sports " * 8 + "the bridge in the valley of the river was old " * 3
         >>> cut_furniture(menu.strip() + ". It was built of iron by Ada Holm.")
@@ -147,7 +148,9 @@ def _has_button(text: str) -> bool:
 
 def _has_menu(sentence: str) -> bool:
     word_count = sentence.count(" ") + 1
-    if word_count < MIN_MENU_SENTENCE or sentence.count(",") * 12 >= word_count:
+    if word_count < MIN_MENU_SENTENCE:
+        return False
+    if (sentence.count(",") + sentence.count(";")) * WORDS_PER_MARK >= word_count:
         return False
     words = sentence.split()
     initials = [word[0] for word in words if word[0].isalpha()]

@@ -44,14 +44,15 @@ def mark_furniture(
     """Return the reasons for which lines are dropped, with those that plain text has besides.
 
     `footnote`: one of several numbered notes. `caption`: of a figure or photo. `furniture`: the
-    model says so, or the line is a menu or has links to social networks. `reasons` are those of
-    `drop_reasons`; only lines without a reason are looked at. Pages of fewer than 5 lines are left
-    as they are.
+    model says so, or the line is a menu, a path to a page, a title without prose next to it, or has
+    links to social networks. `reasons` are those of `drop_reasons`; only lines without a reason are
+    looked at. Notes are not looked for on pages of fewer than 5 lines, nor is the model asked.
     """
     marked = list(reasons)
     kept = [i for i, reason in enumerate(reasons) if reason is None]
+    lone_titles = _lone_titles(lines, kept)
     for i in kept:
-        if _is_furniture(lines[i]):
+        if i in lone_titles or _is_furniture(lines[i]):
             marked[i] = "furniture"
         elif is_caption(lines[i]):
             marked[i] = "caption"
@@ -66,11 +67,18 @@ def mark_furniture(
     return marked
 
 
+def _lone_titles(lines: Sequence[str], kept: Sequence[int]) -> set[int]:
+    """Return which lines of `kept` are titles without prose next to them; others are headings."""
+    titles = {i for i in kept if is_title(lines[i])}
+    prose = set(kept) - titles
+    return {i for i in titles if i - 1 not in prose and i + 1 not in prose}
+
+
 def _is_furniture(line: str) -> bool:
     """Whether a line is furniture by rules; those for short lines would drop merged ones whole."""
     if line.count(" ") < MAX_BOILERPLATE_WORDS and (is_path(line) or is_share_bar(line)):
         return True
-    return is_title(line) or is_menu(line)
+    return is_menu(line)
 
 
 def logits(lines: Sequence[str], kept: Sequence[int], model: TextModel) -> Floats:

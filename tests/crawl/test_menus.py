@@ -8,6 +8,7 @@ def test_links_to_social_networks():
         "Winter storm until Friday Email Facebook Twitter LinkedIn Reddit Show more"
     )
     assert is_share_bar("share with FacebookTwitterPinterest")
+    assert not is_share_bar("Apps such as Facebook, Twitter, and Pinterest are made to be used.")
     assert not is_share_bar("She left Facebook for Twitter, and neither of them was sold in 2010.")
 
 

@@ -122,6 +122,7 @@ def test_sentences_that_hold_furniture_are_cut(sentence):
         "Please read our cookie policy before you go on.",  # short: judged as a whole elsewhere
         f'{TEXT} {TEXT} She pressed "Read More" and went on with her life in the town.',
         MENU_SENTENCE.replace(" ", ", "),  # a list
+        MENU_SENTENCE.replace(" ", "; "),
         f"Der Bau der Brücke mit dem Tor {MENU_SENTENCE}",
     ],
 )
