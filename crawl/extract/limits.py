@@ -77,15 +77,12 @@ def check_markup(html: bytes) -> None:
 
 
 def _has_many_attributes(html: bytes, codes: NDArray[np.uint8]) -> bool:
-    """Whether the squares of the tags' counts of attributes sum to over MAX_ATTRIBUTES squared.
-
-    The sum is at most the product of the count in all tags and the greatest count in one.
-    """
+    """Whether the squares of the tags' counts of attributes sum to over MAX_ATTRIBUTES squared."""
     may_precede = _may_precede_attributes(codes)
     count = int(np.count_nonzero(may_precede))
     return (
         count > MAX_ATTRIBUTES
-        and _may_exceed(html, may_precede, MAX_ATTRIBUTES**2 // count)
+        and _square_bound(html, may_precede, 2 * MAX_ATTRIBUTES**2 // count) > MAX_ATTRIBUTES**2
         and _square_sum(html) > MAX_ATTRIBUTES**2
     )
 
@@ -103,41 +100,43 @@ def _may_precede_attributes(codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return np.asarray(found)
 
 
-def _may_exceed(html: bytes, may_precede: NDArray[np.bool_], max_count: int) -> bool:
-    """Return False if no tag has over `max_count` attributes, without looking at each tag.
+def _square_bound(html: bytes, may_precede: NDArray[np.bool_], part_bytes: int) -> int:
+    """Return an upper bound on the sum of squares, without looking at each tag.
 
     What looks like a tag may be in a script or a comment, and then hide a tag from a search that
     continues after it. So the page is cut where any tag surely ends soon, whatever came before.
+    The tags that begin in a part have at most the attributes that may be in it, and those of the
+    last one that may follow the cut.
     """
-    start, end = 0, 2 * max_count
+    squares = start = 0
+    end = part_bytes
     next_quotes = {b'"': -1, b"'": -1}
     while start < len(html):
         end = html.find(b">", end) + 1 or len(html)
-        quote = _unclear_quote(html, end, next_quotes)
-        if quote is not None:
+        rest_bytes, quote = _longest_rest(html, end, next_quotes)
+        if rest_bytes == _SOON_BYTES:
             end = max(end, quote) + _SOON_BYTES
             continue
-        if np.count_nonzero(may_precede[start:end]) + _SOON_BYTES // 2 > max_count:
-            return True
-        start, end = end, end + 2 * max_count
-    return False
+        squares += (int(np.count_nonzero(may_precede[start:end])) + rest_bytes // 2 + 1) ** 2
+        start, end = end, end + part_bytes
+    return squares
 
 
-def _unclear_quote(html: bytes, end: int, next_quotes: dict[bytes, int]) -> int | None:
-    """Return None if any tag that continues after the ">" before `end` has few attributes there.
+def _longest_rest(html: bytes, end: int, next_quotes: dict[bytes, int]) -> tuple[int, int]:
+    """Return how many bytes a tag that continues after the ">" before `end` may have from there.
 
-    It continues only in a quoted value, so what matters is what follows the next quote of either
-    kind. Otherwise return the place of the quote that many attributes may follow. `next_quotes`
-    holds the places that the last call found, and is updated.
+    It continues only in a quoted value, so what counts is what follows the next quote of either
+    kind, up to _SOON_BYTES. Return the place of that quote too. `next_quotes` holds the places
+    that the last call found, and is updated.
     """
+    rests = []
     for quote, place in next_quotes.items():
         if place < end:
             place = html.find(quote, end)
             next_quotes[quote] = place = place if place >= 0 else len(html)
         rest = _ATTRIBUTES.match(html, place + 1, place + 1 + _SOON_BYTES)
-        if rest and len(rest[0]) == _SOON_BYTES:
-            return place
-    return None
+        rests.append((len(rest[0]) if rest else 0, place))
+    return max(rests)
 
 
 def _square_sum(html: bytes) -> int:
