@@ -5,8 +5,6 @@ the page, and the tags and class names above it.
 """
 
 import re
-from bisect import bisect_right
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,8 +53,8 @@ _OPENS_WITH = frozenset((
 ))  # fmt: skip
 # Words of legal notices.
 _LEGAL = (
-    "©", "copyright", "rights reserved", "cookie", "privacy", "newsletter", "subscri", "advertis",
-    "rechte vorbehalten", "datenschutz",
+    "©".encode(), b"copyright", b"rights reserved", b"cookie", b"privacy", b"newsletter",
+    b"subscri", b"advertis", b"rechte vorbehalten", b"datenschutz",
 )  # fmt: skip
 OWN = (
     "log_chars", "link_density", "log_links", "word_length", "commas", "comma_density",
@@ -71,13 +69,16 @@ ABOVE = (
     "log_chars", "share", "prose_share", "link_density", "log_blocks", "prose_density",
     "mean_chars", "stops",
 )  # fmt: skip
+CENTER = (
+    *(f"center{level}_{name}" for level in range(3) for name in ("inside", "distance")),
+    "center_place", "center_prose_share", "candidate0", "candidate1", "candidate2",
+)  # fmt: skip
 NUMBER_NAMES = (
     *OWN,
     *(f"tag_{tag}" for tag in (*BLOCK_TAGS, "other")),
     *PLACE,
     *(f"above{level}_{name}" for name in ABOVE for level in range(LEVELS)),
-    *(f"center{level}_{name}" for level in range(3) for name in ("inside", "distance")),
-    "center_place", "center_prose_share", "candidate0", "candidate1", "candidate2",
+    *CENTER,
 )  # fmt: skip
 
 
@@ -103,7 +104,7 @@ def features(page: Blocks) -> Features:
     rows.elements_above()
     rows.center()
     return Features(
-        np.concatenate([np.atleast_2d(row) for row in rows.rows]),
+        np.concatenate(rows.rows),
         rows.above,
         rows.rarity(),
         rows.chars,
@@ -138,9 +139,9 @@ class _Rows:
         return np.asarray(sums[:, self.ends] - sums[:, self.starts])
 
     def own(self) -> None:
-        count = _character_counts(self.page.texts)
+        lengths = np.array([len(text) for text in self.page.texts])
+        count = _character_counts(self.page.texts, lengths)
         flags = _flags(self.page)
-        lengths = count.sum(axis=0) - 1
         words, commas, sentences = count[_SPACE], count[_COMMA], count[_SENTENCE]
         # scripts without spaces hold more per character
         width = 1 + 1.5 * (count[_NOT_ASCII] > 0) * (words < lengths / 15)
@@ -167,7 +168,7 @@ class _Rows:
         before = np.cumsum(self.prose)
         headings = np.flatnonzero(self.is_title | (self.tags == _H1))
         distance = index - headings[0] if len(headings) else np.zeros(self.count)
-        self.rows += [
+        place = [
             (index + 0.5) / self.count,
             (np.cumsum(self.chars) - self.chars / 2) / self.all_chars,
             (before - self.prose / 2) / self.all_prose,
@@ -177,6 +178,7 @@ class _Rows:
             _signed_log(distance),
             np.full(self.count, float(not len(headings))),
         ]
+        self.rows.append(np.array(place))
 
     def elements_above(self) -> None:
         chars, links, prose, blocks, stops = self.inside(
@@ -199,20 +201,20 @@ class _Rows:
         prose = np.concatenate([self.prose * weight for weight in weights])
         score = np.bincount(self.levels[:3].ravel(), prose, len(self.parents))
         score *= 1 - self.link_share
-        center = best = int(np.argmax(score))
+        best = int(np.argmax(score))
+        above = max(int(self.parents[best]), 0)
+        centers = [best, above, max(int(self.parents[above]), 0)]
         index = np.arange(self.count)
-        for _ in range(3):
-            start, end = self.starts[center], self.ends[center]
-            distance = np.minimum(index - start, 0) + np.maximum(index - end + 1, 0)
-            self.rows += [distance == 0, _signed_log(distance)]
-            center = max(int(self.parents[center]), 0)
+        starts, ends = self.starts[centers, None], self.ends[centers, None]
+        distance = np.minimum(index - starts, 0) + np.maximum(index - ends + 1, 0)
+        rows = np.empty((len(CENTER), self.count))
+        rows[0:6:2] = is_inside = distance == 0
+        rows[1:6:2] = _signed_log(distance)
         start, end = self.starts[best], self.ends[best]
-        is_inside = (index >= start) & (index < end)
-        self.rows += [
-            np.where(is_inside, (index - start + 0.5) / max(1, end - start), 0.0),
-            np.full(self.count, self.prose[start:end].sum() / self.all_prose),
-            score[self.levels[:3]] / max(score[best], 1e-9),
-        ]
+        rows[6] = np.where(is_inside[0], (index - start + 0.5) / max(1, end - start), 0.0)
+        rows[7] = self.prose[start:end].sum() / self.all_prose
+        rows[8:] = score[self.levels[:3]] / max(score[best], 1e-9)
+        self.rows.append(rows)
 
     def rarity(self) -> Floats:
         if self.prose.any():
@@ -225,14 +227,14 @@ def _signed_log(distance: NDArray[np.generic]) -> Floats:
     return np.asarray(np.sign(values) * np.log1p(np.abs(values)))
 
 
-def _character_counts(texts: list[str]) -> Ints:
+def _character_counts(texts: list[str], lengths: Ints) -> Ints:
     """Return [classes, texts], the number of characters of each class, plus one space per text."""
     lines = "\n".join(texts) + "\n"
     codes = np.frombuffer(lines.encode("utf-32-le", "replace"), np.uint32)
     classes = _CLASS_BY_CODE.take(codes, mode="clip")
     stops = np.flatnonzero(classes[:-1] == _STOP)
     classes[stops[classes[stops + 1] == _SPACE]] = _SENTENCE
-    slots = np.repeat(np.arange(0, 8 * len(texts), 8), [len(text) + 1 for text in texts])
+    slots = np.repeat(np.arange(0, 8 * len(texts), 8), lengths + 1)
     slots += classes
     counts = np.bincount(slots, minlength=8 * len(texts))
     return counts.reshape(len(texts), 8).T[: len(_CLASSES)]
@@ -240,36 +242,35 @@ def _character_counts(texts: list[str]) -> Ints:
 
 def _flags(page: Blocks) -> NDArray[np.uint8]:
     """Return [flags, texts], the features `stop` to `legal`; some apply only to short texts."""
-    title = page.title.lower()
-    lower_texts = [text.lower() if len(text) < LEGAL_CHARS else "" for text in page.texts]
-    legal = _legal_texts(lower_texts)
-    flags: list[bool] = []
-    for place, (text, lower) in enumerate(zip(page.texts, lower_texts, strict=True)):
-        last, length = text[-1], len(text)
-        kind, is_title = None, False
-        if length < LONG_CHARS:
-            if lower[:2] in _OPENS_WITH or lower[0] == "©":
-                match = _OPENING.match(text)
-                kind = match.lastgroup if match else None
-            is_title = length > 8 and (
-                lower in title or (0 < len(title) > length / 2 and title in lower)
-            )
-        flags += (
-            last in _STOPS, last in _ENDS, kind == "furniture", kind == "caption", is_title,
-            place in legal,
-        )  # fmt: skip
-    return np.frombuffer(bytes(flags), np.uint8).reshape(len(page.texts), -1).T
+    title, texts = page.title.lower(), page.texts
+    flags = np.zeros((6, len(texts)), np.uint8)
+    stop, end, furniture, caption, is_title, legal = flags
+    lasts = [text[-1] for text in texts]
+    stop[:] = [last in _STOPS for last in lasts]
+    end[:] = [last in _ENDS for last in lasts]
+    for place, text in enumerate(texts):
+        length = len(text)
+        if length >= LONG_CHARS:
+            continue
+        lower = text.lower()
+        if lower[:2] in _OPENS_WITH or lower[0] == "©":
+            match = _OPENING.match(text)
+            if match:
+                (furniture if match.lastgroup == "furniture" else caption)[place] = 1
+        if length > 8 and (lower in title or (0 < len(title) > length / 2 and title in lower)):
+            is_title[place] = 1
+    legal[_legal_texts(texts)] = 1
+    return flags
 
 
-def _legal_texts(texts: list[str]) -> set[int]:
-    """Return the indexes of texts with words of legal notices."""
-    whole = "\n".join(texts)
-    ends = list(accumulate(len(text) + 1 for text in texts))
-    found = set()
+def _legal_texts(texts: list[str]) -> list[int]:
+    """Return the indexes of short texts with words of legal notices."""
+    whole = "\n".join(text if len(text) < LEGAL_CHARS else "" for text in texts)
+    lower = whole.encode("utf-8", "replace").lower()
+    found = []
     for word in _LEGAL:
-        at = whole.find(word)
+        at = lower.find(word)
         while at >= 0:
-            place = bisect_right(ends, at)
-            found.add(place)
-            at = whole.find(word, ends[place])
+            found.append(lower.count(b"\n", 0, at))
+            at = lower.find(word, max(lower.find(b"\n", at), at + 1))
     return found
