@@ -55,7 +55,7 @@ FATES = {
 }  # fmt: skip
 OLD = "http://a.example/"  # what the crawl has
 LIVE = ["--live", "--contact", "me@host.example", "--allow-private", "--live-delay", "0",
-        "--live-timeout", "1", "--live-attempts", "1"]  # fmt: skip
+        "--live-timeout", "3", "--live-attempts", "1"]  # fmt: skip
 
 
 @pytest.fixture

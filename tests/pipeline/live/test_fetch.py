@@ -27,7 +27,7 @@ from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.records import DROPPED
 
 CONTACT = ["--contact", "you@host.example"]
-FLAGS = [*CONTACT, "--allow-private", "--delay", "0", "--timeout", "5"]
+FLAGS = [*CONTACT, "--allow-private", "--delay", "0", "--timeout", "20"]
 ANSWERS = {
     "/robots.txt": Answer(200, b"User-agent: *\nDisallow: /closed"),
     "/good": page(LEAD),

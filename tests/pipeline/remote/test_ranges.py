@@ -76,7 +76,7 @@ def test_a_connection_is_used_again(crawl):
 )
 def test_faults_that_pass(folder, faults, reason):
     with served(folder, faults) as crawl:
-        web = client(0.2, connections=1)
+        web = client(0.5 if reason == "timeout" else 15.0, connections=1)
         for _ in range(3):  # no connection is lost
             assert fault(lambda: web.read(crawl.url + "f", 10, 1000)) == (reason, True)
         crawl.faults = Faults()
