@@ -14,7 +14,7 @@ from wikisum.pipeline.setting import Settings
 
 # Starting a stage takes so many times `stage_seconds`: some read or join something else first
 _STARTS = {
-    "articles": 4.0, "examples": 3.6, "vocab": 0.8, "tokenize": 0.7, "report": 1.6
+    "articles": 4.0, "examples": 3.6, "vocab": 0.8, "tokenize": 0.7, "report": 1.4
 }  # fmt: skip
 _HELD_PER_BYTE = 8  # memory of a process that joins, per byte of the records that it holds
 
