@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gc
 import hashlib
 import os
 import pickle
@@ -16,6 +17,7 @@ import apache_beam as beam
 import pyarrow as pa
 from apache_beam.metrics.metric import Metrics
 
+from wikisum.crawl.urls import url_parts
 from wikisum.pipeline.engine import files, progress
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.engine.runner import run_pipeline
@@ -25,6 +27,7 @@ from wikisum.pipeline.errors import JobFailed
 from wikisum.ranker.runs.progress import clock
 from wikisum.ranker.training.allocation import return_freed_memory
 
+_LONG_SECONDS = 10.0
 _MAX_HELD = 32  # parts in a record, whose name has their indexes
 _GRAPH_BYTES = 256 << 10  # of tasks that are sent in the description of a job
 
@@ -108,7 +111,7 @@ def run_stage(
     extra = {**run.recorded, **whole.extra}
     result = StageResult(name, key, whole.files, whole.counts, extra, seconds, whole.costs)
     workspace.finish(result)
-    _release_memory()
+    _release_memory(seconds)
     job.to.write(f"{name:<9} {clock(seconds)}  {_summary(result)}\n")
     return result
 
@@ -155,8 +158,15 @@ def _run_pending(
             )
 
 
-def _release_memory() -> None:
-    """Return what a stage has freed to the system, so that the next one does not add to it."""
+def _release_memory(seconds: float) -> None:
+    """Return what a stage has freed to the system, so that the next one does not add to it.
+
+    After a long one, objects that only refer to each other are freed first, and cached URLs, which
+    lie between freed objects.
+    """
+    if seconds > _LONG_SECONDS:
+        url_parts.cache_clear()
+        gc.collect()
     pa.default_memory_pool().release_unused()
     return_freed_memory()
 

@@ -13,9 +13,9 @@ from wikisum.pipeline.joins import cluster
 from wikisum.pipeline.joins.flow import Flow
 from wikisum.pipeline.joins.local import FOLDER, LocalFlow
 
-# Bytes in memory for each byte of packed records of a range: the records themselves, what is made
-# of them, and the segment that is written
-_BYTES_PER_PACKED_BYTE = 8
+# Bytes in memory for each byte of packed records of a range: the records as objects, what is made
+# of them, the segment that is written, and freed memory that lies between objects in use
+_BYTES_PER_PACKED_BYTE = 16
 _CLUSTER_RANGE_BYTES = 16 << 20
 _RANGES_PER_WORKER = 4  # so that workers end at about the same time
 

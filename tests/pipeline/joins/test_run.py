@@ -27,12 +27,12 @@ def job(tmp_path):
 
 
 def test_ranges_fit_in_the_memory_of_a_worker(job):
-    assert range_bytes(job) == 128 << 20
-    assert [range_count(job, size << 20) for size in (0, 127, 129, 1000)] == [1, 1, 2, 8]
+    assert range_bytes(job) == 64 << 20
+    assert [range_count(job, size << 20) for size in (0, 63, 65, 500)] == [1, 1, 2, 8]
     two = replace(job, workers=2)
-    assert range_bytes(two) == 64 << 20
-    assert [range_count(two, size << 20) for size in (0, 1000)] == [8, 16]  # work for both
-    assert [division_count(two, size << 20) for size in (0, 65)] == [1, 2]
+    assert range_bytes(two) == 32 << 20
+    assert [range_count(two, size << 20) for size in (0, 500)] == [8, 16]  # work for both
+    assert [division_count(two, size << 20) for size in (0, 33)] == [1, 2]
 
 
 def test_ranges_are_small_on_a_cluster(job):
