@@ -7,6 +7,7 @@ comes first.
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,11 +81,18 @@ def _has_many_attributes(html: bytes, codes: NDArray[np.uint8]) -> bool:
     """Whether the squares of the tags' counts of attributes sum to over MAX_ATTRIBUTES squared."""
     may_precede = _may_precede_attributes(codes)
     count = int(np.count_nonzero(may_precede))
-    return (
-        count > MAX_ATTRIBUTES
-        and _square_bound(html, may_precede, 2 * MAX_ATTRIBUTES**2 // count) > MAX_ATTRIBUTES**2
-        and _square_sum(html) > MAX_ATTRIBUTES**2
-    )
+    if count <= MAX_ATTRIBUTES:
+        return False
+    parts = list(_parts(html, 2 * MAX_ATTRIBUTES**2 // count))
+    bounds = [_bound(may_precede, part) for part in parts]
+    squares, budget = sum(bound**2 for bound in bounds), _MAX_FOLLOWED_BYTES
+    for bound, part in sorted(zip(bounds, parts, strict=True), reverse=True):
+        if squares <= MAX_ATTRIBUTES**2:
+            break
+        exact, followed_bytes = _square_sum(html, *part, budget)
+        squares += min(exact - bound**2, 0)
+        budget -= followed_bytes
+    return squares > MAX_ATTRIBUTES**2
 
 
 def _may_precede_attributes(codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -100,26 +108,28 @@ def _may_precede_attributes(codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return np.asarray(found)
 
 
-def _square_bound(html: bytes, may_precede: NDArray[np.bool_], part_bytes: int) -> int:
-    """Return an upper bound on the sum of squares, without looking at each tag.
+def _bound(may_precede: NDArray[np.bool_], part: tuple[int, int, int]) -> int:
+    """Return how many attributes the tags that begin in a part have at most."""
+    start, end, rest = part
+    return int(np.count_nonzero(may_precede[start:end])) + rest
+
+
+def _parts(html: bytes, part_bytes: int) -> Iterator[tuple[int, int, int]]:
+    """Yield start and end of parts of a page, and how many attributes of a tag follow at most.
 
     What looks like a tag may be in a script or a comment, and then hide a tag from a search that
     continues after it. So the page is cut where any tag surely ends soon, whatever came before.
-    The tags that begin in a part have at most the attributes that may be in it, and those of the
-    last one that may follow the cut.
     """
-    squares = start = 0
-    end = part_bytes
+    start, end = 0, part_bytes
     next_quotes = {b'"': -1, b"'": -1}
     while start < len(html):
         end = html.find(b">", end) + 1 or len(html)
         rest_bytes, quote = _longest_rest(html, end, next_quotes)
         if rest_bytes == _SOON_BYTES:
             end = max(end, quote) + _SOON_BYTES
-            continue
-        squares += (int(np.count_nonzero(may_precede[start:end])) + rest_bytes // 2 + 1) ** 2
-        start, end = end, end + part_bytes
-    return squares
+        else:
+            yield start, end, rest_bytes // 2 + 1
+            start, end = end, end + part_bytes
 
 
 def _longest_rest(html: bytes, end: int, next_quotes: dict[bytes, int]) -> tuple[int, int]:
@@ -139,21 +149,23 @@ def _longest_rest(html: bytes, end: int, next_quotes: dict[bytes, int]) -> tuple
     return max(rests)
 
 
-def _square_sum(html: bytes) -> int:
-    """Return the sum of the squares of the counts of attributes of all that may be tags.
+def _square_sum(html: bytes, start: int, end: int, rest: int, max_bytes: int) -> tuple[int, int]:
+    """Return the sum of the squares of the counts of attributes of all that may be tags in a part.
 
-    Of those with the same end only the longest counts. Return more than the limit if tags begin
-    within each other so often that the search takes too long.
+    Of those with the same end only the longest counts. One that does not end in the part may have
+    `rest` attributes more. Return how many bytes were followed too. If there are over `max_bytes`,
+    because tags begin within each other, the sum is over the limit.
     """
-    followed = 0
+    followed_bytes = 0
     count_by_end: dict[int, int] = {}
-    for tag in _ATTRIBUTES_OF_TAG.finditer(html):
-        count, end = len(_ATTRIBUTE.findall(tag[1])), tag.end(1)
-        count_by_end[end] = max(count, count_by_end.get(end, 0))
-        followed += len(tag[1])
-        if count > MAX_ATTRIBUTES or followed > _MAX_FOLLOWED_BYTES:
-            return MAX_ATTRIBUTES**2 + 1
-    return sum(count * count for count in count_by_end.values())
+    for tag in _ATTRIBUTES_OF_TAG.finditer(html, start, end):
+        count, tag_end = len(_ATTRIBUTE.findall(tag[1])), tag.end(1)
+        count += rest if tag_end == end else 0
+        count_by_end[tag_end] = max(count, count_by_end.get(tag_end, 0))
+        followed_bytes += len(tag[1])
+        if count > MAX_ATTRIBUTES or followed_bytes > max_bytes:
+            return MAX_ATTRIBUTES**2 + 1, followed_bytes
+    return sum(count * count for count in count_by_end.values()), followed_bytes
 
 
 def _nesting_cost(html: bytes) -> int:
