@@ -57,7 +57,8 @@ _NOTICE_KEYS = (
     "on the website", "this form", "the form", "commission", "newsletter", " on twitter",
     " on facebook", " on instagram", "contact us", "contact our", "contact via",
     "more information", "tax-deduct", "reviewed", "checked by", "imply endorse", "button below",
-    "link below", "love to hear", "material", "the property of", " app", "to republish",
+    "link below", "love to hear", "material o", "materials o", "material f", "materials f",
+    "the property of", "download the", "to republish",
 )  # fmt: skip
 # Phrases of privacy policies and terms of use; a paragraph that has four of them is part of one.
 _POLICY = (

@@ -215,10 +215,11 @@ def split_long(paragraph: str, max_words: int = MAX_WORDS) -> list[str]:
         rest = sentence.split()
         if len(pieces[-1]) + len(rest) > max_words and pieces[-1]:
             pieces.append([])
-        while len(rest) > max_words:
-            pieces[-1], rest = rest[:max_words], rest[max_words:]
+        *starts, last = range(0, max(1, len(rest)), max_words)
+        for start in starts:
+            pieces[-1] = rest[start : start + max_words]
             pieces.append([])
-        pieces[-1] += rest
+        pieces[-1] += rest[last:]
     return [" ".join(piece) for piece in pieces if piece]
 
 

@@ -7,12 +7,15 @@ from itertools import pairwise
 # A full stop or its equivalent in other scripts, before space or the end.
 _STOP = re.compile(r"[.!?…。！？｡।॥؟۔።](?:(?<![.!?…])|[\"'”’»)\]]*(?=\s|$|\[))")
 _FULL_STOPS = frozenset("。！？｡।॥؟۔።")
+_ASCII_STOPS = ".?!"
+_STOPS = _ASCII_STOPS + "…。！？｡।॥؟۔።"
 _CLOSERS = "\"'”’»)]"
 _IN_WORD = re.compile(r"\w")
 _OPEN_END = re.compile(r"(?:[\w,–…-]|\.\.\.)$")
 _NOTED_END = re.compile(r"[.!?…][\"'”’»)\]]*\d{1,3}$")  # a stop and the number of a note
 # What stays behind the last stop: a name behind a quotation, or text that ends with an address.
 _SIGNATURE = re.compile(r"\s*[–—-]+\s*[^\W_a-z]|.*(?:://|\.com?/|[@#])\S+$")
+MAX_WORD_CHARS = 40  # of the word before a stop, with closing marks
 MAX_END_CHARS = 8  # a stop, closing marks and the number of a note
 MAX_TAIL_CHARS = 1000  # of a sentence that is cut off
 _THREE_WORDS = re.compile(r"(?:[^\W\d_]{2,}(?![^\W\d_]).*?){3}", re.DOTALL)
@@ -41,7 +44,7 @@ def has_sentence(paragraph: str) -> bool:
         >>> has_sentence("The bridge was opened in 1881 by Mr. Penrose.")
         True
     """
-    if paragraph.isascii() and not ("." in paragraph or "?" in paragraph or "!" in paragraph):
+    if not any([stop in paragraph for stop in (_ASCII_STOPS if paragraph.isascii() else _STOPS)]):
         return False
     start = 0
     for stop in _sentence_stops(paragraph):
@@ -97,7 +100,8 @@ def _sentence_stops(paragraph: str, start: int = 0) -> Iterator[re.Match[str]]:
         if stop[0] in _FULL_STOPS:
             yield stop
             continue
-        before = paragraph[start : stop.start()].rstrip(_CLOSERS)
+        end = stop.start()
+        before = paragraph[max(start, end - MAX_WORD_CHARS) : end].rstrip(_CLOSERS)
         if not before or not _IN_WORD.match(before[-1]):
             continue
         if _ends_sentence(paragraph, stop, before.rsplit(None, 1)[-1]):
