@@ -1,4 +1,4 @@
-"""Recognize menus, titles and rows of links by their capitals and marks, not by what they say."""
+"""Recognize menus, paths to pages and rows of links by form, not by what they say."""
 
 import re
 from collections.abc import Sequence
@@ -6,21 +6,10 @@ from collections.abc import Sequence
 MAX_MENU_CHARS = 400
 MIN_MENU_WORDS = 20
 MIN_MENU_SHARE = 0.75  # of words with a capital
-MAX_TITLE_WORDS = 30
-MAX_TITLE_WORD_CHARS = 12  # on average
-MIN_TITLE_CAPITALS = 4
-MIN_TITLE_SHARE = 0.7  # of words of over 3 characters with a capital
-# Common verbs of a sentence, which titles and entries of lists lack.
-VERBS = """is are was were be been has have had will would won said did does say says can may
-include includes contain contains appears became took began made exist contributed ist sind war
-waren hat haben wird wurde wurden est sont était ont es fue era han è sono ha são foi zijn heeft
-jest är"""
-_VERBS = frozenset(VERBS.split())
 GERMAN = """der die das dem des und ein eine einen einem einer im vom zum zur für mit auf aus bei
 nach sich nicht durch über"""
 _GERMAN = frozenset(GERMAN.split())
 WORDS_PER_GERMAN = 20
-_NO_TITLE = ("", "^", ".", "[")  # what notes and empty paragraphs begin with
 _PATH = re.compile(r"[^.!?«»›>|]{2,40}(?:(?: [»>|] ?|›)(?=[A-Z])[^.!?«»›>|]{2,40}){2}")
 _NETWORK = r"(?:Facebook|Twitter|LinkedIn|Instagram|YouTube|Reddit|Pinterest|WhatsApp|Tumblr)"
 _SHARE_BAR = re.compile(rf"{_NETWORK}(?:[^,]{{0,20}}?{_NETWORK}){{2}}", re.IGNORECASE)
@@ -41,29 +30,6 @@ def is_menu(paragraph: str) -> bool:
     initials = [word[0] for word in words if word[0].isalpha()]
     capitals = sum(map(str.isupper, initials))
     return len(initials) >= MIN_MENU_WORDS and capitals >= MIN_MENU_SHARE * len(initials)
-
-
-def is_title(paragraph: str) -> bool:
-    """Return whether nearly all long words of a short paragraph are capitalized, without a verb.
-
-    German paragraphs never count, since German capitalizes nouns, nor do notes that begin with a
-    mark.
-
-    >>> is_title("Feast of Saint Penrose in the Iron Chapel of Tavin!")
-    True
-    >>> is_title("Ada Holm was born in Tavin, New Norland.")
-    False
-    """
-    if paragraph.count(" ") >= MAX_TITLE_WORDS or paragraph[:1] in _NO_TITLE:
-        return False
-    words = paragraph.split()
-    if len(paragraph) > MAX_TITLE_WORD_CHARS * len(words):  # of a script without spaces
-        return False
-    initials = [word[0] for word in words if len(word) > 3 and word[0].isalpha()]
-    capitals = sum(map(str.isupper, initials))
-    if capitals < MIN_TITLE_CAPITALS or capitals < MIN_TITLE_SHARE * len(initials):
-        return False
-    return _VERBS.isdisjoint(words) and not has_german(words)
 
 
 def has_german(words: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 
 from wikisum.crawl.boilerplate import footnotes, is_caption
 from wikisum.crawl.extract.text_features import NAMES, Floats, text_features
-from wikisum.crawl.menus import is_menu, is_path, is_share_bar, is_title
+from wikisum.crawl.menus import is_menu, is_path, is_share_bar
 from wikisum.crawl.paragraphs import MAX_BOILERPLATE_WORDS
 
 MODEL_FILE = Path(__file__).with_name("text_blocks.json")
@@ -44,15 +44,14 @@ def mark_furniture(
     """Return the reasons for which lines are dropped, with those that plain text has besides.
 
     `footnote`: one of several numbered notes. `caption`: of a figure or photo. `furniture`: the
-    model says so, or the line is a menu, a path to a page, a title without prose next to it, or has
+    model says so, or the line is a menu, a path to a page, or has
     links to social networks. `reasons` are those of `drop_reasons`; only lines without a reason are
     looked at. Notes are not looked for on pages of fewer than 5 lines, nor is the model asked.
     """
     marked = list(reasons)
     kept = [i for i, reason in enumerate(reasons) if reason is None]
-    lone_titles = _lone_titles(lines, kept)
     for i in kept:
-        if i in lone_titles or _is_furniture(lines[i]):
+        if _is_furniture(lines[i], len(lines)):
             marked[i] = "furniture"
         elif is_caption(lines[i]):
             marked[i] = "caption"
@@ -67,18 +66,11 @@ def mark_furniture(
     return marked
 
 
-def _lone_titles(lines: Sequence[str], kept: Sequence[int]) -> set[int]:
-    """Return which lines of `kept` are titles without prose next to them; others are headings."""
-    titles = {i for i in kept if is_title(lines[i])}
-    prose = set(kept) - titles
-    return {i for i in titles if i - 1 not in prose and i + 1 not in prose}
-
-
-def _is_furniture(line: str) -> bool:
-    """Whether a line is furniture by rules; those for short lines would drop merged ones whole."""
-    if line.count(" ") < MAX_BOILERPLATE_WORDS and (is_path(line) or is_share_bar(line)):
-        return True
-    return is_menu(line)
+def _is_furniture(line: str, line_count: int) -> bool:
+    """Whether a line is furniture by rules; a long one may hold all text of a page of few lines."""
+    if line.count(" ") < MAX_BOILERPLATE_WORDS:
+        return is_path(line) or is_share_bar(line) or is_menu(line)
+    return line_count >= MIN_LINES and is_menu(line)
 
 
 def logits(lines: Sequence[str], kept: Sequence[int], model: TextModel) -> Floats:

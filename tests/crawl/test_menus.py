@@ -1,6 +1,6 @@
 import pytest
 
-from wikisum.crawl.menus import has_german, is_menu, is_path, is_share_bar, is_title
+from wikisum.crawl.menus import has_german, is_menu, is_path, is_share_bar
 
 
 def test_links_to_social_networks():
@@ -23,37 +23,6 @@ def test_menus_are_runs_of_capitalized_words():
         "The British Empire controlled Burma, India, and the Malay Peninsula in Asia, and the "
         "Dutch controlled the Netherlands East Indies, Polynesia (Tahiti), and New Caledonia."
     )
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Feast of the Queenship of Our Blessed Mother in the Most Holy Divine Will!",
-        "Iron Bridge Raid, Tavin, N.N., 1969.",
-        "2023: Cannes Film Festival: nominated to Golden Palm: Best Picture.",
-        "09:00 Friday 22nd November to 09:00 Saturday 30th November",
-    ],
-)
-def test_titles_have_capitals_and_no_verb(text):
-    assert is_title(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The Iron Bridge of Tavin was built by Ada Holm in New Norland.",  # a verb
-        "The Iron Bridge carried trains over the river Tavin until the line closed.",
-        "Die Vorfahren Ada Holms stammten aus dem Tal der Tavin.",  # German nouns
-        "Bridge of Tavin and Norland.",  # too few words with a capital
-        "^ Holm, Ada (1999). Iron Bridges. Tavin University Press.",  # a note
-        "また、サービスが利用者の情報を守るためにTrend Micro Smart Protection "
-        "Networkによって提供されている。",
-        " ".join(["Iron Bridge"] * 16),  # 32 words
-        "",
-    ],
-)
-def test_sentences_notes_and_german_are_no_titles(text):
-    assert not is_title(text)
 
 
 def test_german_is_told_by_its_small_words():

@@ -56,13 +56,11 @@ def test_notes_captions_and_share_bars_have_reasons():
     assert marked == [None] * len(STORY) + ["footnote"] * 3 + ["caption", "furniture"]
 
 
-def test_a_title_is_furniture_unless_prose_is_next_to_it():
-    title = "The Iron Bridge of Tavin and Norland, New Year Edition!"
-    menu = "too_short"
-    assert mark_furniture([title, "Home", STORY[0]], [None, menu, None])[0] == "furniture"
-    assert mark_furniture([title, title], [None, None]) == ["furniture", "furniture"]
-    assert mark_furniture([STORY[0], title, "Home"], [None, None, menu])[1] is None
-    assert mark_furniture(["Home", title, STORY[0]], [menu, None, None])[1] is None
+def test_a_menu_before_the_text_of_a_page_of_one_line_is_no_reason():
+    merged = f"{'Home News Sport Travel Books ' * 13}{' '.join(STORY)}"
+    assert mark_furniture([merged], [None]) == [None]
+    menu = "Home News Sport Travel Books " * 5
+    assert mark_furniture([menu.strip()], [None]) == ["furniture"]
 
 
 @pytest.mark.parametrize(
