@@ -1,5 +1,5 @@
 import re
-from itertools import count
+from itertools import chain, count, islice, product
 
 import numpy as np
 import pytest
@@ -82,6 +82,17 @@ def test_endless_markup_is_refused(html, reason):
 )
 def test_long_honest_markup_is_let_through(html):
     check_markup(html.encode())
+
+
+def test_the_shortest_page_with_too_many_attributes_is_refused():
+    """Parsers ignore a name that a tag has already, so that there must be as many names."""
+    letters = [chr(code) for code in range(33, 127) if chr(code).islower() or code < 65]
+    letters = [letter for letter in letters if letter not in "/>="]
+    names = islice(chain.from_iterable(product(letters, repeat=n) for n in (1, 2, 3)), 16_001)
+    html = "<p " + " ".join(map("".join, names)) + ">"
+    assert len(html) < 62_000
+    with pytest.raises(BadPage, match="attributes"):
+        check_markup(html.encode())
 
 
 def test_size():
