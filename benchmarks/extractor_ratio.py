@@ -1,4 +1,4 @@
-"""Measure the time of the fast extractor relative to resiliparse: a line, a JSON line.
+"""Measure the CPU time of the fast extractor relative to resiliparse; print a JSON line too.
 
     python benchmarks/extractor_ratio.py PAGES.jsonl.gz [--every 2] [--runs 8] [--seed 0]
 
@@ -44,11 +44,11 @@ def main() -> None:
     ratio = fast / resiliparse
     print(f"{len(pages)} pages: {fast:.2f} ms to {resiliparse:.2f} ms, ratio {ratio:.2f}")
     figures = {"fast_ms": fast, "resiliparse_ms": resiliparse, "ratio": ratio}
-    facts = {name: round(float(value), 4) for name, value in figures.items()}
+    rounded = {name: round(float(value), 4) for name, value in figures.items()}
     machine = f"{platform.machine()}, Python {platform.python_version()}"
     print(
         json.dumps(
-            {"benchmark": "extractor_ratio", "pages": len(pages), **facts, "machine": machine}
+            {"benchmark": "extractor_ratio", "pages": len(pages), **rounded, "machine": machine}
         )
     )
 

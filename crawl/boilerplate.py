@@ -37,8 +37,9 @@ _NOTICE = re.compile(
     r"|(?:please|to) contact (?:us|our)\b|tax-deductible"
     r"|for more information,? (?:please )?(?:contact|visit|go|click)|\bcontact via\b"
     r"|\b(?:use|using|reproduction|reprinting) (?:of )?(?:any |our |all |the )?materials? "
-    r"(?:of|from|on)\b.{0,80}\b(?:permitted|allowed|prohibited|links? to)\b"
-    r"|remains? the property of|download the (?:[\w’']+ ){1,4}app\b|^to republish\b"
+    r"(?:of|from|on)\b.{0,80}\b(?:(?:is|are) (?:\w+ )?(?:permitted|allowed|prohibited)|links? to)\b"
+    r"|remains? the property of (?:\w+ ){0,3}(?:owners?|authors?|publishers?|copyright)\b"
+    r"|(?:^|please )download the (?:[\w’']+ ){1,4}app\b|^to republish\b"
     r"|not imply endorsement|(?:button|link) below|love to hear (?:from you|your)"
     r"|(?:used?|reprinted) (?:with|by) permission(?! in\b)"
     r"|(?:medically|fact) (?:reviewed|checked) by)|^(?:also |last )?reviewed (?:by|on)\b",

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 MAX_MENU_CHARS = 400
 MIN_MENU_WORDS = 20
 MIN_MENU_SHARE = 0.75  # of words with a capital
-GERMAN = """der die das dem des und ein eine einen einem einer im vom zum zur für mit auf aus bei
-nach sich nicht durch über"""
-_GERMAN = frozenset(GERMAN.split())
-WORDS_PER_GERMAN = 20
-_PATH = re.compile(r"[^.!?«»›>|]{2,40}(?:(?: [»>|] ?|›)(?=[A-Z])[^.!?«»›>|]{2,40}){2}")
+WORDS_PER_GERMAN = 20  # at most, in German text
+_GERMAN_WORDS = """der die das dem des und ein eine einen einem einer im vom zum zur für mit auf aus
+bei nach sich nicht durch über"""
+_GERMAN = frozenset(_GERMAN_WORDS.split())
+_PATH = re.compile(r"[^.,;:!?«»›>|]{2,40}(?:(?: [»>|] ?|›)(?=[A-Z])[^.,;:!?«»›>|]{2,40}){2}")
 _NETWORK = r"(?:Facebook|Twitter|LinkedIn|Instagram|YouTube|Reddit|Pinterest|WhatsApp|Tumblr)"
 _SHARE_BAR = re.compile(rf"{_NETWORK}(?:[^,]{{0,20}}?{_NETWORK}){{2}}", re.IGNORECASE)
 _SHARE_KEYS = ("acebook", "witter", "FACEBOOK", "TWITTER")  # a quick check
@@ -33,7 +33,9 @@ def is_menu(paragraph: str) -> bool:
 
 
 def has_german(words: Sequence[str]) -> bool:
-    """Return whether one of 20 words or more is a German one, so that capitals tell nothing.
+    """Return whether at least one word in 20 is a common German word.
+
+    German capitalizes all nouns, so capitals do not indicate a menu there.
 
     >>> has_german("Der Bau der Brücke".split()), has_german("The bridge at Tavin".split())
     (True, False)

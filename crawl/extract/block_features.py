@@ -270,7 +270,10 @@ def _legal_texts(texts: list[str]) -> list[int]:
     found = []
     for word in _LEGAL:
         at = lower.find(word)
+        index = counted = 0
         while at >= 0:
-            found.append(lower.count(b"\n", 0, at))
+            index += lower.count(b"\n", counted, at)
+            counted = at
+            found.append(index)
             at = lower.find(word, max(lower.find(b"\n", at), at + 1))
     return found

@@ -78,7 +78,12 @@ def check_markup(html: bytes) -> None:
 
 
 def _has_many_attributes(html: bytes, codes: NDArray[np.uint8]) -> bool:
-    """Whether the squares of the tags' counts of attributes sum to over MAX_ATTRIBUTES squared."""
+    """Whether the squares of the tags' counts of attributes sum to over MAX_ATTRIBUTES squared.
+
+    First the bytes that may precede attributes are counted for each part of the page, which is
+    fast. Then the parts with the highest bounds are counted exactly until the sum is within the
+    limit.
+    """
     may_precede = _may_precede_attributes(codes)
     count = int(np.count_nonzero(may_precede))
     if count <= MAX_ATTRIBUTES:
@@ -96,9 +101,10 @@ def _has_many_attributes(html: bytes, codes: NDArray[np.uint8]) -> bool:
 
 
 def _may_precede_attributes(codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Return which bytes may stand for an attribute, of which no two share one.
+    """Return a mask of bytes, at least one for each attribute.
 
-    These are the end of a space, a slash, or the "=" of a value that ends before the attribute.
+    These are the last byte of a run of white space, slashes, and equals signs, since no space
+    separates the attributes of `a=''b=''`.
     """
     following = codes[1:]
     found = codes[:-1] <= ord(" ")
@@ -162,7 +168,7 @@ def _square_sum(html: bytes, start: int, end: int, rest: int, max_bytes: int) ->
         count, tag_end = len(_ATTRIBUTE.findall(tag[1])), tag.end(1)
         count += rest if tag_end == end else 0
         count_by_end[tag_end] = max(count, count_by_end.get(tag_end, 0))
-        followed_bytes += len(tag[1])
+        followed_bytes += tag_end - tag.start()
         if count > MAX_ATTRIBUTES or followed_bytes > max_bytes:
             return MAX_ATTRIBUTES**2 + 1, followed_bytes
     return sum(count * count for count in count_by_end.values()), followed_bytes

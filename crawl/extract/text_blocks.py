@@ -44,9 +44,9 @@ def mark_furniture(
     """Return the reasons for which lines are dropped, with those that plain text has besides.
 
     `footnote`: one of several numbered notes. `caption`: of a figure or photo. `furniture`: the
-    model says so, or the line is a menu, a path to a page, or has
-    links to social networks. `reasons` are those of `drop_reasons`; only lines without a reason are
-    looked at. Notes are not looked for on pages of fewer than 5 lines, nor is the model asked.
+    model says so, or the line is a menu, a path to a page or a row of links to social networks.
+    `reasons` are those of `drop_reasons`; only lines without one are examined. On pages of fewer
+    than 5 lines neither the model nor the rule for footnotes is used.
     """
     marked = list(reasons)
     kept = [i for i, reason in enumerate(reasons) if reason is None]
@@ -67,7 +67,10 @@ def mark_furniture(
 
 
 def _is_furniture(line: str, line_count: int) -> bool:
-    """Whether a line is furniture by rules; a long one may hold all text of a page of few lines."""
+    """Return whether rules recognize a line as furniture.
+
+    On a page of few lines a long line is none: it may hold the whole text.
+    """
     if line.count(" ") < MAX_BOILERPLATE_WORDS:
         return is_path(line) or is_share_bar(line) or is_menu(line)
     return line_count >= MIN_LINES and is_menu(line)

@@ -26,7 +26,7 @@ from wikisum.pipeline.engine.workspace import PartResult
 from wikisum.pipeline.records import Article, Section
 
 MIN_PART_BYTES, MAX_PART_BYTES = 1 << 20, 16 << 20  # compressed
-PARTS = 64  # of a dump that has so many of the smallest, so that they divide evenly among workers
+PARTS = 64  # of a dump of 64 MiB to 1 GiB: enough to keep all workers busy to the end
 _UNINDEXED_SCAN_BYTES = 1 << 20
 
 
@@ -46,7 +46,7 @@ def is_index(file: InputFile) -> bool:
 
 
 def plan_parts(inputs: list[InputFile], limit: int | None) -> list[list[DumpRange]]:
-    """What each part reads: whole bz2 streams, about a 64th of the dump (1 to 16 MiB), or a file.
+    """What each part reads: whole bz2 streams of about 1/64 of the dump (1 to 16 MiB), or a file.
 
     With a limit, one part reads in order until it has enough. An index belongs to the dump file
     whose name it shares up to `-index`; without one, the streams of a bz2 file are searched for.

@@ -27,7 +27,7 @@ from wikisum.pipeline.errors import JobFailed
 from wikisum.ranker.runs.progress import clock
 from wikisum.ranker.training.allocation import return_freed_memory
 
-_LONG_SECONDS = 10.0
+_LONG_SECONDS = 10.0  # of a stage after which collecting garbage is worth its time
 _MAX_HELD = 32  # parts in a record, whose name has their indexes
 _GRAPH_BYTES = 256 << 10  # of tasks that are sent in the description of a job
 
@@ -161,8 +161,8 @@ def _run_pending(
 def _release_memory(seconds: float) -> None:
     """Return what a stage has freed to the system, so that the next one does not add to it.
 
-    After a long one, objects that only refer to each other are freed first, and cached URLs, which
-    lie between freed objects.
+    After a long stage, first clear the cache of parsed URLs and collect reference cycles: objects
+    that lie between freed ones keep their memory from being returned.
     """
     if seconds > _LONG_SECONDS:
         url_parts.cache_clear()

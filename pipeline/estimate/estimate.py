@@ -16,7 +16,9 @@ from wikisum.pipeline.setting import Settings
 _STARTS = {
     "articles": 4.0, "examples": 3.6, "vocab": 0.8, "tokenize": 0.7, "report": 1.4
 }  # fmt: skip
-_HELD_PER_BYTE = 8  # memory of a process that joins, per byte of the records that it holds
+# Memory of a process that joins, per byte of the records that it holds, on average. Joins allow
+# twice as much (`pipeline/joins/run.py`), for freed memory that lies between objects in use.
+_HELD_PER_BYTE = 8
 
 HTML_SPEED: dict[str, Callable[[Rates], float]] = {  # of each extractor, in bytes per second
     "fast": lambda rates: rates.fast_bytes,

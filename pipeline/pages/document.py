@@ -35,8 +35,8 @@ def make_document(
     except BadPage as error:
         return drop_record(item.url, error.reason, stage, file, item.offset, str(error))
     pieces, reasons = _judged(page.paragraphs, item.kind, settings)
-    for fate, number in Counter(reasons).items():
-        counts[f"paragraphs_{fate or 'kept'}"] += number
+    for reason, number in Counter(reasons).items():
+        counts[f"paragraphs_{reason or 'kept'}"] += number
     kept = [piece for piece, reason in zip(pieces, reasons, strict=True) if reason is None]
     if settings.paragraph_rule == "prose" and is_blocked(page.title, page.paragraphs, kept):
         detail = normalize_whitespace(" ".join(page.paragraphs))[:MAX_DETAIL_CHARS]
@@ -113,7 +113,10 @@ def _judged_text(lines: list[str], language: str | None) -> tuple[list[str], lis
 
 
 def _cleaned(part: str) -> tuple[str, str | None]:
-    """A part without its menus and broken sentences, and the reason to drop it if none is left."""
+    """Return a part without furniture and broken sentences, and None.
+
+    If no sentence is left, return the part itself and the reason `furniture`.
+    """
     text = cut_furniture(part)
     if text != part and not has_sentence(text):
         return part, "furniture"

@@ -129,6 +129,9 @@ def test_prompts_are_notices(text):
         "It was reprinted with permission in 1999.",
         "The use of nuclear materials is prohibited by the treaty of 1968.",
         "The house remained the property of his heirs. He wrote an app for it.",
+        "The castle remains the property of the Tavin family and is open to visitors.",
+        "The use of materials from local quarries allowed the builders to finish it in 1881.",
+        "Since 2015 readers can download the newspaper app for free.",
     ],
 )
 def test_sentences_with_words_of_notices_are_text(text):

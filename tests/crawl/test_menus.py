@@ -25,7 +25,7 @@ def test_menus_are_runs_of_capitalized_words():
     )
 
 
-def test_german_is_told_by_its_small_words():
+def test_german_is_recognized_by_common_words():
     assert has_german(["Brücke"] * 19 + ["Der"])
     assert not has_german(["Brücke"] * 20 + ["der"])
 
@@ -40,6 +40,8 @@ def test_german_is_told_by_its_small_words():
         ("Home » Sights", False),
         ("The bridge is old. Home » Sights » Bridge", False),
         ("if a > b > c then", False),
+        ("In value, Gold > Silver > Bronze, as in most of the games.", False),
+        ("Works: Songs | Operas | Ballets were all written in Tavin.", False),
     ],
 )
 def test_paths_to_pages(text, expected):

@@ -49,6 +49,7 @@ def _attributes(names: str, number: int = 20_000) -> str:
         (f"<!-- <p {_attributes('a', 40)} b='--><p {_attributes('c')} '>", "too_many_attributes"),
         ("<p " + "".join(f"a{i}=''" for i in range(60_000)), "too_many_attributes"),
         ("<a " * 20_000 + "b=1 " * 100_000, "too_many_attributes"),
+        ("=" * 20_000 + "<a" * 20_000 + "x" * 4_000_000, "too_many_attributes"),
         (_attributes("<p a", 16_000) + '">' * 20_000 + _attributes("a"), "too_many_attributes"),
     ],
 )

@@ -106,6 +106,9 @@ MENU_SENTENCE = (
     [
         MENU_SENTENCE,
         "Read More » Dunoon gains gold in the race on the river of the town.",
+        "RELATED STORIES about the river and the bridges of the town.",
+        "Read alsoThe bridge over the river of the town is closed.",
+        "The link Opens in a new window of the browser of your choice.",
         "Please read our cookie policy before you go on.",
         "Show it on Facebook Twitter Pinterest or tell a friend.",
         "You are here: Home › Sights › Bridge and more.",
