@@ -119,7 +119,7 @@ def plot(runs: list[dict[str, Any]], path: Path) -> None:
         package = type(preset(run["preset"]).model).__module__.split(".")[2]
         families.setdefault(package, []).append(run)
     figure, axes = plt.subplots(
-        -(-len(families) // 2), 2, figsize=(11, 11), layout="constrained", sharex=True, sharey=True
+        -(-len(families) // 2), 2, figsize=(11, 11), layout="constrained", sharey=True
     )
     for axis, (package, members) in zip(axes.flat, families.items(), strict=False):
         for index, run in enumerate(members):
@@ -129,6 +129,8 @@ def plot(runs: list[dict[str, Any]], path: Path) -> None:
         axis.axhline(runs[0]["guessing_loss"], color="gray", linewidth=0.8)
         axis.set(title=package.replace("_", " "), xlabel="update", ylabel="loss, nats per subword")
         axis.legend(fontsize=7, ncols=2)
+    for axis in axes.flat[len(families) :]:
+        axis.set_visible(False)
     figure.savefig(path, dpi=110)
 
 
