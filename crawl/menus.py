@@ -26,10 +26,18 @@ def is_menu(paragraph: str) -> bool:
     """
     if paragraph.count(" ") < MIN_MENU_WORDS - 1:
         return False
-    words = paragraph[:MAX_MENU_CHARS].split()
+    capitals, count = capital_counts(paragraph[:MAX_MENU_CHARS].split())
+    return count >= MIN_MENU_WORDS and capitals >= MIN_MENU_SHARE * count
+
+
+def capital_counts(words: Sequence[str]) -> tuple[int, int]:
+    """Return how many words begin with a capital letter, and how many with any letter.
+
+    >>> capital_counts(["The", "river", "Tavin", "1881"])
+    (2, 3)
+    """
     initials = [word[0] for word in words if word[0].isalpha()]
-    capitals = sum(map(str.isupper, initials))
-    return len(initials) >= MIN_MENU_WORDS and capitals >= MIN_MENU_SHARE * len(initials)
+    return sum(map(str.isupper, initials)), len(initials)
 
 
 def has_german(words: Sequence[str]) -> bool:

@@ -84,7 +84,7 @@ def without_broken_sentences(paragraph: str) -> str:
 
 
 def split_sentences(paragraph: str) -> list[str]:
-    """Return the sentences of a paragraph and what stands behind its last stop.
+    """Return the sentences of a paragraph, the last of which may be incomplete.
 
     >>> split_sentences("It was built by Mr. Penrose. Who designed it? The Tavin")
     ['It was built by Mr. Penrose.', 'Who designed it?', 'The Tavin']

@@ -23,9 +23,9 @@ MAX_ALIKE = 3  # of open tags with the same attributes, which alone are copied
 _FEW_TAGS = 20_000  # under it even one tag within the other parses in half a second
 _FEW_COPIED_TAGS = 1_400  # under it even half of them, copied by each of the other half, are few
 _LONG_TAG_CHARS = 1_000
-_LONG_BYTES = 58_000  # a shorter page has no room for so many attributes of different names
+_LONG_BYTES = 58_000  # a shorter page cannot hold MAX_ATTRIBUTES different names
 _SOON_BYTES = 1_000
-_MAX_FOLLOWED_BYTES = 2 * MAX_PAGE_BYTES  # by the exact count of attributes; half a second
+_MAX_FOLLOWED_BYTES = 2 * MAX_PAGE_BYTES  # read by the exact count of attributes; half a second
 _SPACE = rb" \t\n\f\r"
 _ATTRIBUTE_FORM = (rb"[^S/>][^S/>=]*+(?:[S]*+=[S]*+(?:\"[^\"]*+\"?|'[^']*+'?|[^S>]*+))?+").replace(
     b"S", _SPACE
@@ -121,7 +121,9 @@ def _bound(may_precede: NDArray[np.bool_], part: tuple[int, int, int]) -> int:
 
 
 def _parts(html: bytes, part_bytes: int) -> Iterator[tuple[int, int, int]]:
-    """Yield start and end of parts of a page, and how many attributes of a tag follow at most.
+    """Yield the start and end of each part of a page, and a bound on what follows it.
+
+    The bound is the largest number of attributes that a tag of the part may have after its end.
 
     What looks like a tag may be in a script or a comment, and then hide a tag from a search that
     continues after it. So the page is cut where any tag surely ends soon, whatever came before.

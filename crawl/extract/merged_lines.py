@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikisum.crawl.boilerplate import is_notice
-from wikisum.crawl.menus import has_german, is_share_bar
+from wikisum.crawl.menus import capital_counts, has_german, is_share_bar
 from wikisum.crawl.paragraphs import MAX_BOILERPLATE_WORDS
 from wikisum.crawl.sentence_ends import split_sentences
 
@@ -140,7 +140,7 @@ def cut_furniture(paragraph: str) -> str:
 
 
 def _has_button(text: str) -> bool:
-    """Whether a text has what a button says, not in quotes, or the path to a page."""
+    """Return whether a text has the label of a button outside quotes, or the path to a page."""
     for match in _BUTTON.finditer(text):
         before = text[match.start() - 1 : match.start()]
         if before not in _QUOTES and not before.isalpha():
@@ -156,9 +156,8 @@ def _has_menu(sentence: str) -> bool:
     if (sentence.count(",") + sentence.count(";")) * WORDS_PER_MARK >= word_count:
         return False
     words = sentence.split()
-    initials = [word[0] for word in words if word[0].isalpha()]
-    capitals = sum(map(str.isupper, initials))
-    return capitals >= MIN_MENU_CAPITALS * len(initials) and not has_german(words)
+    capitals, count = capital_counts(words)
+    return capitals >= MIN_MENU_CAPITALS * count and not has_german(words)
 
 
 def _menus(words: list[str]) -> Iterator[tuple[int, int]]:
