@@ -1,8 +1,9 @@
 """Label the blocks of pages for the training of the fast extractor.
 
 A block of a marked page is labeled by aligning the page's words with the marked text's. Marks that
-a program drafted (those of pages with a `kind`) are not followed where they contradict trafilatura
-and resiliparse. Of an unmarked page, only blocks count on which a first model and both agree.
+a program drafted (those of pages with a `kind` but `news`) are not followed where they contradict
+trafilatura and resiliparse. Of an unmarked page, only blocks count on which a first model and both
+agree.
 """
 
 import gzip
@@ -29,7 +30,8 @@ MIN_MAIN_WORDS = 30  # a page with fewer weighs no more than this
 MAX_PAGE_WORDS = 30_000  # the time of an alignment grows with the square of this
 LONG_CHARS = 80  # a shared text of this length is hardly chance
 # How much a page counts in training. Other kinds, such as lists of products, are left out.
-KIND_WEIGHTS = {"": 1.0, "article": 1.0, "documentation": 0.7, "forum": 0.5}
+KIND_WEIGHTS = {"": 1.0, "news": 1.0, "article": 1.0, "documentation": 0.7, "forum": 0.5}
+PERSONS_KINDS = ("", "news")  # marked by persons, or by a rule of a person for the site
 MIN_FOUND = 0.75  # of the words of a drafted mark, in the page; else it is of another page
 MAX_DOUBTFUL = 0.3  # of the words of the main text; else the mark is cut short
 
@@ -123,7 +125,7 @@ def marked_sample(page: MarkedPage) -> Sample | None:
     coverage, counts = block_coverage(blocks, page.text)
     is_main, main_words = coverage > 0.5, float((coverage * counts).sum())
     found = _sample(blocks, is_main, counts, main_words)
-    if not page.kind:
+    if page.kind in PERSONS_KINDS:
         return found
     peers = peer_texts(page.html)
     is_doubtful = ~is_main & _is_long(blocks)

@@ -10,6 +10,7 @@ FOLDER is a clone of the set's repository:
     snippets             github.com/adbar/trafilatura (Apache-2.0), its evaluation pages
     l3s-gn1              github.com/geodrome/page-signal (the set: research use only)
     cleaneval            github.com/j-szulc/html-cleaning-dataset-merged (no license stated)
+    fundus               github.com/flairNLP/fundus (MIT), the pages of its tests
 
 The pages belong to their publishers and stay outside this repository. Each line of the output has
 `id`, `site`, `kind`, `html` and `text`; those of `snippets` have no `text` but `with` and
@@ -20,7 +21,7 @@ import argparse
 import gzip
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,6 +33,7 @@ from wikisum.crawl.extract.limits import check_markup, check_size
 Row = dict[str, Any]
 _CLEANEVAL_MARKUP = re.compile(r"^\s*(?:<[a-z]+>|URL: \S*)", re.IGNORECASE | re.MULTILINE)
 _L3S_LABEL = re.compile(r"x-nc-sel(\d)")
+MIN_SHOWN = 0.75  # of the paragraphs of a text; else it is of another page
 _L3S_MAIN = {"1", "2"}  # headline and full text
 
 
@@ -146,6 +148,44 @@ def cleaneval(folder: Path) -> Iterator[Row]:
         }
 
 
+def fundus(folder: Path) -> Iterator[Row]:
+    """Yield news pages with the paragraphs that a parser for each newspaper finds in them.
+
+    The parsers are written and their results checked by persons. Standfirsts are left out. The
+    file of a newspaper has the text of several pages without saying which.
+    """
+    for info in sorted((folder / "tests/resources/parser/test_data").glob("*/meta.info")):
+        for name, facts in json.loads(info.read_text()).items():
+            page = info.with_name(name)
+            texts = info.with_name(f"{name.split('_')[0]}.json")
+            if page.exists() and texts.exists():
+                html = _utf8(page)
+                bodies = [
+                    text["body"]["sections"] for text in json.loads(texts.read_text()).values()
+                ]
+                yield {
+                    "id": f"fundus-{name.removesuffix('.html.gz')}",
+                    "site": site_of(facts["url"]),
+                    "kind": "news",
+                    "html": html,
+                    "text": _text_in_page(html, bodies),
+                }
+
+
+def _text_in_page(html: str, bodies: Iterable[list[dict[str, list[str]]]]) -> str:
+    """Return the text of which the page has the most paragraphs, if it has three quarters."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    shown = "".join((LexborHTMLParser(html).body or LexborHTMLParser("")).text().split())
+    best, most = "", MIN_SHOWN
+    for sections in bodies:
+        texts = [t for part in sections for t in (*part["headline"], *part["paragraphs"])]
+        share = sum("".join(text.split()) in shown for text in texts) / max(len(texts), 1)
+        if share >= most:
+            best, most = "\n".join(texts), share
+    return best
+
+
 SOURCES: dict[str, Callable[[Path], Iterator[Row]]] = {
     "wcxb-dev": wcxb("dev"),
     "wcxb-test": wcxb("test"),
@@ -154,6 +194,7 @@ SOURCES: dict[str, Callable[[Path], Iterator[Row]]] = {
     "snippets": snippets,
     "l3s-gn1": l3s,
     "cleaneval": cleaneval,
+    "fundus": fundus,
 }
 
 

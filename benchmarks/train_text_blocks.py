@@ -1,16 +1,17 @@
 """Train crawl/extract/text_blocks.json, the classifier of paragraphs of plain text; score it.
 
-    python -m benchmarks.train_text_blocks PAGES.jsonl.gz --unmarked CRAWL.warc.gz [...]
+    python -m benchmarks.train_text_blocks PAGES.jsonl.gz --unmarked FILE [...]
         [--held-out FOLDER] [--out crawl/extract/text_blocks.json]
 
 HTML pages are converted to text by Common Crawl's rules (`wet_text`). Of their paragraphs, those
 that the rules of `crawl.paragraphs` keep are the training rows. A paragraph is main text if most of
 its runs of four words are in the marked text, or on unmarked pages in the text that the extractor
-`fast` finds in the HTML. FOLDER holds other marked pages as in the article extraction benchmark of
-Scrapinghub; no model that is scored or stored sees a page of their sites. The threshold is the one
-at which cross-validation over the sites of the other marked pages loses LOSS of the marked words.
-The model file holds the settings and the hashes of its inputs; the same inputs, settings and
-versions give the same bytes on the same kind of machine.
+`fast` finds in the HTML; a FILE of them is a crawl file or one of marked_sources.py. FOLDER holds
+other marked pages as in the article extraction benchmark of Scrapinghub; no model that is scored or
+stored sees a page of their sites. The threshold is the one at which cross-validation over the sites
+of the other marked pages loses LOSS of the marked words. The model file holds the settings and the
+hashes of its inputs; the same inputs, settings and versions give the same bytes on the same kind of
+machine.
 """
 
 import argparse
@@ -132,20 +133,29 @@ def benchmark_rows(folder: Path) -> Iterator[Rows]:
 
 
 def unmarked_rows(path: Path) -> Iterator[Rows]:
-    """Yield the rows of the HTML pages of a crawl file, with the fast extractor as teacher."""
+    """Yield the rows of HTML pages, with the fast extractor as teacher."""
+    for name, site, html in _html_pages(path):
+        try:
+            text = "\n".join(extract_paragraphs(html))
+        except BadPage as error:
+            print(f"{name}: {error}")
+            continue
+        rows = make_rows(html, text, site, is_marked=False)
+        if rows is not None:
+            yield rows
+
+
+def _html_pages(path: Path) -> Iterator[tuple[str, str, bytes]]:
+    """Yield name, site and HTML of the pages of a crawl file or a file of marked_sources.py."""
+    if path.name.endswith(".jsonl.gz"):
+        with gzip.open(path) as lines:
+            for row in map(json.loads, lines):
+                yield row["id"], site_of(row["site"]), row["html"].encode("utf-8", "replace")
+        return
     with path.open("rb") as raw:
         for page in read_captures(raw):
-            if not isinstance(page, PageRecord) or page.kind != "html":
-                continue
-            html = to_utf8(page.payload, page.charset)
-            try:
-                text = "\n".join(extract_paragraphs(html))
-            except BadPage as error:
-                print(f"{page.url}: {error}")
-                continue
-            rows = make_rows(html, text, site_of(page.url), is_marked=False)
-            if rows is not None:
-                yield rows
+            if isinstance(page, PageRecord) and page.kind == "html":
+                yield page.url, site_of(page.url), to_utf8(page.payload, page.charset)
 
 
 def fit(pages: Sequence[Rows], threshold: float = 0.0) -> TextModel:
@@ -174,10 +184,15 @@ def model_json(model: TextModel, training: Mapping[str, Any] | None = None) -> s
 
 
 def facts_of_training(files: Sequence[Path]) -> dict[str, Any]:
-    """Return what a model depends on: settings, versions, and for each input file its hash."""
+    """Return what a model depends on: settings, versions, and the hash of each input's content."""
     used = [*files, EXTRACTOR_FILE]  # the teacher of pages without marks
-    hashes = {path.name: sha256(path.read_bytes()).hexdigest() for path in used}
+    hashes = {path.name: _content_hash(path) for path in used}
     return {"settings": SETTINGS, "versions": {"torch": version("torch")}, "inputs": hashes}
+
+
+def _content_hash(path: Path) -> str:
+    data = path.read_bytes()
+    return sha256(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).hexdigest()
 
 
 def cross_validate(pages: Sequence[Rows], folds: int) -> list[tuple[Rows, Floats]]:

@@ -21,6 +21,8 @@ SHORT_CHARS = 25
 LONG_CHARS = 200
 PROSE_CHARS = 60
 LEGAL_CHARS = 800
+STATED_CHARS = 40  # of a block that are looked for in the stated text
+MAX_SEARCHED_CHARS = 100_000_000  # of the stated text, over all blocks; a tenth of a second
 BLOCK_TAGS = (
     "p", "div", "li", "td", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "figcaption",
     "dd", "dt", "section", "article", "body", "tr", "th", "figure", "address", "center",
@@ -59,11 +61,11 @@ _LEGAL = (
 OWN = (
     "log_chars", "link_density", "log_links", "word_length", "commas", "comma_density",
     "sentences", "stop", "end", "furniture", "caption", "title", "legal", "log_prose", "short",
-    "long",
+    "long", "stated", "boxes",
 )  # fmt: skip
 PLACE = (
     "place", "char_place", "prose_place", "before_prose", "after_prose", "after_heading",
-    "heading_distance", "no_heading",
+    "heading_distance", "no_heading", "stated_share",
 )  # fmt: skip
 ABOVE = (
     "log_chars", "share", "prose_share", "link_density", "log_blocks", "prose_density",
@@ -155,11 +157,14 @@ class _Rows:
         )  # fmt: skip
         self.all_chars = float(chars.sum())
         self.all_prose = max(float(self.prose.sum()), 1.0)
+        stated = _stated(self.page)
         own = [
             np.log1p(chars), density, np.log1p(self.page.link_counts), chars / words / 10,
             np.minimum(commas, 10) / 10, commas / chars * 50, np.minimum(sentences, 8) / 8,
-            *flags, np.log1p(self.prose), chars < SHORT_CHARS, chars > LONG_CHARS,
+            *flags, np.log1p(self.prose), chars < SHORT_CHARS, chars > LONG_CHARS, stated,
+            np.minimum(self.page.box_counts, 3),
         ]  # fmt: skip
+        self.stated_share = float(self.prose @ stated) / max(float(self.prose.sum()), 1.0)
         self.is_title = own[OWN.index("title")] > 0
         self.rows += [np.array(own), self.tags == np.arange(len(BLOCK_TAGS) + 1)[:, None]]
 
@@ -177,6 +182,7 @@ class _Rows:
             distance > 0,
             _signed_log(distance),
             np.full(self.count, float(not len(headings))),
+            np.full(self.count, self.stated_share),
         ]
         self.rows.append(np.array(place))
 
@@ -261,6 +267,16 @@ def _flags(page: Blocks) -> NDArray[np.uint8]:
             is_title[place] = 1
     legal[_legal_texts(texts)] = 1
     return flags
+
+
+def _stated(page: Blocks) -> NDArray[np.uint8]:
+    """Return for each text whether the text that the page states has its beginning."""
+    found = np.zeros(len(page.texts), np.uint8)
+    if page.stated:
+        searched = page.texts[: MAX_SEARCHED_CHARS // len(page.stated)]
+        starts = ("".join(text[: 2 * STATED_CHARS].split())[:STATED_CHARS] for text in searched)
+        found[: len(searched)] = [start in page.stated for start in starts]
+    return found
 
 
 def _legal_texts(texts: list[str]) -> list[int]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from wikisum.crawl.extract.hints import BIT_BY_TAG, hints
+from wikisum.crawl.extract.stated_text import stated_text
 from wikisum.crawl.whitespace import normalize_whitespace
 
 _BLOCK, _INLINE, _LINK, _BREAK, _BOX, _LEFT_OUT = range(6)
@@ -54,14 +55,17 @@ class Blocks(NamedTuple):
 
     A block is a run of text between two block boundaries: `texts[k]`, of it `link_chars[k]`
     characters in `link_counts[k]` links, in the innermost block element `elements[k]`.
+    `stated` is the text that the page states for machines, without white space, or empty.
     Of element i: `parents[i]` its parent (-1 for the root), `bits[i]` the tags and hints of it
     and of all elements above it, `starts[i]` and `ends[i]` the range of blocks inside it.
     """
 
     title: str
+    stated: str
     texts: list[str]
     link_chars: list[int]
     link_counts: list[int]
+    box_counts: list[int]
     elements: list[int]
     tags: list[str]
     parents: list[int]
@@ -78,11 +82,11 @@ def read_blocks(html: bytes) -> Blocks:
     """
     parser = LexborHTMLParser(html, scripting=True, options=_NO_EVENTS)
     root = parser.body or parser.root
-    walk = _Walk(_title(parser))
+    walk = _Walk(_title(parser), stated_text(html))
     if root is not None:
         walk.over(root)
         if sum(map(len, walk.blocks.texts)) < MIN_SEEN_CHARS:
-            other = _Walk(walk.blocks.title, takes_all=True)
+            other = _Walk(*walk.blocks[:2], takes_all=True)
             other.over(root)
             if sum(map(len, other.blocks.texts)) > MIN_OTHER_CHARS:
                 return other.blocks
@@ -100,15 +104,15 @@ def _title(parser: LexborHTMLParser) -> str:
 class _Walk:
     """Collects the blocks of a tree, and the elements that hold any, in one pass."""
 
-    def __init__(self, title: str, takes_all: bool = False) -> None:
+    def __init__(self, title: str, stated: str, takes_all: bool = False) -> None:
         root_bits = [BIT_BY_TAG["body"]]
-        self.blocks = Blocks(title, [], [], [], [], ["body"], [-1], root_bits, [0], [0])
+        self.blocks = Blocks(title, stated, [], [], [], [], [], ["body"], [-1], root_bits, [0], [0])
         self._kinds = _KINDS if takes_all else _KINDS_BUT_FURNITURE
         self._may_hide = frozenset[str]() if takes_all else _MAY_HIDE
         self._element = 0  # the innermost that is open and has a block
         self._open: list[tuple[str, Attributes]] = []  # elements in it that have none yet
         self._texts: list[str] = []
-        self._link_chars = self._link_count = 0
+        self._link_chars = self._link_count = self._box_count = 0
 
     def over(self, root: LexborNode) -> None:
         """Visit everything under `root`, without recursion because pages may nest deeply.
@@ -171,8 +175,10 @@ class _Walk:
                     self._end_block()
                 elif texts:
                     texts.append(" ")
-            elif kind == _BOX and texts:
-                texts.append(" ")
+            elif kind == _BOX:
+                self._box_count += 1
+                if texts:
+                    texts.append(" ")
             node = node.next
 
     def _end_block(self) -> None:
@@ -185,12 +191,14 @@ class _Walk:
             blocks.texts.append(text)
             blocks.link_chars.append(min(self._link_chars, len(text)))
             blocks.link_counts.append(self._link_count)
+            blocks.box_counts.append(self._box_count)
             blocks.elements.append(self._element)
+            self._box_count = 0
         self._link_chars = self._link_count = 0
 
     def _enter(self) -> None:
         """Record the open elements, whose first block ends here."""
-        _, texts, _, _, _, tags, parents, bits, starts, ends = self.blocks
+        _, _, texts, _, _, _, _, tags, parents, bits, starts, ends = self.blocks
         parent = self._element
         for tag, attributes in self._open:
             own_bits = bits[parent] | BIT_BY_TAG.get(tag, 0)
@@ -227,6 +235,7 @@ class _Walk:
         blocks.texts[start:] = [" ".join(blocks.texts[start:])]
         blocks.link_chars[start:] = [sum(blocks.link_chars[start:])]
         blocks.link_counts[start:] = [sum(blocks.link_counts[start:])]
+        blocks.box_counts[start:] = [sum(blocks.box_counts[start:])]
         del blocks.elements[start + 1 :]
         for element in inside:
             blocks.starts[element] = min(blocks.starts[element], start + 1)

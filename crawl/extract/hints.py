@@ -40,8 +40,14 @@ HINTS = {
     "noprint d-none collaps =hide",
     "list": "list grid index =item =items =link =links =row",
     "quote": "quote callout fact inset note =pull =box",
+    "embedded": "",  # see EMBEDDED
     "reference": "footnote citation reference bibliograph editsection =ref =edit",
 }
+# Names of quoted posts, which hold names of networks that buttons have too.
+EMBEDDED = frozenset((
+    "twitter-tweet", "twitter-video", "instagram-media", "tiktok-embed", "bluesky-embed",
+    "reddit-card", "fb-post", "mastodon-embed",
+))  # fmt: skip
 BIT_NAMES = (*TAG_BITS, *(f"hint_{hint}" for hint in HINTS))
 MAX_NAME_CHARS = 200
 _BIT = {name: 1 << i for i, name in enumerate(BIT_NAMES)}
@@ -84,6 +90,8 @@ def _name_hints(*names: str | None) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def _word_hints(name: str) -> int:
+    if name in EMBEDDED:
+        return _BIT["hint_embedded"]
     bits = 0
     starts = [name[i : i + _START_CHARS] for i in range(len(name) - _START_CHARS + 1)]
     for start in _PARTS_BY_START.keys() & starts:

@@ -19,8 +19,14 @@ MODEL_FILE = Path(__file__).with_name("main_text.json")
 TINY_PAGE_CHARS = 250
 SMALL_PAGE_CHARS = 1000
 MAX_LINK_DENSITY = 0.5
+LINK_LINE_DENSITY = 0.95
+LINK_LINE_CHARS = 60
+LINK_LINE_LOGIT = 2.0  # a long line that is a link is rarely main text below it
+MIN_PROSE = 250  # of the feature; a selection with less misses the text
+PROSE_MARGIN = 2.0  # of the logit, below the best prose
 _FURNITURE = ("nav", "footer", "aside", "form", "hint_cookie")
 _LOG_PROSE = NUMBER_NAMES.index("log_prose")
+_EMBEDDED = BIT_NAMES.index("hint_embedded")
 _BIT_INDEX = {name: i for i, name in enumerate(BIT_NAMES)}
 
 
@@ -53,20 +59,28 @@ def main_blocks(page: Blocks, model: Model) -> list[bool]:
     """Return for each block whether it is main text.
 
     Text in menus, forms, asides and footers never is. Of the rest, everything is on a tiny page,
-    and everything but links on a small one. If the model selects nothing, all prose is main text.
+    and everything but links on a small one. If the model selects hardly any prose, the best prose
+    and what comes close to it is main text. A quoted post belongs to the text before it.
     """
     if not page.texts:
         return []
     found = features(page)
     other = ~_is_below(found, _FURNITURE)
-    keep = other & (logits(found, model) > model.threshold)
+    logit = logits(found, model)
+    is_link_line = (found.link_density > LINK_LINE_DENSITY) & (found.chars > LINK_LINE_CHARS)
+    threshold = np.where(is_link_line, max(model.threshold, LINK_LINE_LOGIT), model.threshold)
+    keep = other & (logit > threshold)
     chars = found.chars[other].sum()
     if chars < TINY_PAGE_CHARS:
         keep = other
     elif chars < SMALL_PAGE_CHARS:
         keep |= other & (found.link_density <= MAX_LINK_DENSITY)
-    elif not keep.any():
-        keep = other & (found.numbers[_LOG_PROSE] > 0)
+    log_prose = found.numbers[_LOG_PROSE]
+    is_prose = other & (log_prose > 0)
+    if is_prose.any() and np.expm1(log_prose[keep]).sum() < MIN_PROSE:
+        keep |= is_prose & (logit > min(model.threshold, logit[is_prose].max() - PROSE_MARGIN))
+    for place in np.flatnonzero(other & (found.above[:, _EMBEDDED] > 0)):
+        keep[place] = place > 0 and keep[place - 1]
     return [bool(kept) for kept in keep]
 
 
