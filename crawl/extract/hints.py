@@ -40,14 +40,10 @@ HINTS = {
     "noprint d-none collaps =hide",
     "list": "list grid index =item =items =link =links =row",
     "quote": "quote callout fact inset note =pull =box",
-    "embedded": "",  # see EMBEDDED
+    "embedded": "=twitter-tweet =twitter-video =instagram-media =tiktok-embed =bluesky-embed "
+    "=reddit-card =fb-post =mastodon-embed",
     "reference": "footnote citation reference bibliograph editsection =ref =edit",
 }
-# Names of quoted posts, which hold names of networks that buttons have too.
-EMBEDDED = frozenset((
-    "twitter-tweet", "twitter-video", "instagram-media", "tiktok-embed", "bluesky-embed",
-    "reddit-card", "fb-post", "mastodon-embed",
-))  # fmt: skip
 BIT_NAMES = (*TAG_BITS, *(f"hint_{hint}" for hint in HINTS))
 MAX_NAME_CHARS = 200
 _BIT = {name: 1 << i for i, name in enumerate(BIT_NAMES)}
@@ -57,6 +53,8 @@ _ROLES = {
     "main": "main", "article": "article", "navigation": "nav", "complementary": "aside",
     "contentinfo": "footer", "banner": "header", "search": "form", "form": "form",
 }  # fmt: skip
+# Names of quoted posts hold names of networks, which buttons have too; they count as nothing else.
+_EMBEDDED = frozenset(HINTS["embedded"].replace("=", "").split())
 _START_CHARS = 3  # of a substring; none is shorter
 _BIT_BY_WORD: dict[str, int] = {}
 _PARTS_BY_START: dict[str, list[tuple[str, int]]] = {}
@@ -90,7 +88,7 @@ def _name_hints(*names: str | None) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def _word_hints(name: str) -> int:
-    if name in EMBEDDED:
+    if name in _EMBEDDED:
         return _BIT["hint_embedded"]
     bits = 0
     starts = [name[i : i + _START_CHARS] for i in range(len(name) - _START_CHARS + 1)]

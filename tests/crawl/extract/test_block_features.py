@@ -69,3 +69,16 @@ def test_rarity_is_the_share_of_prose_elsewhere():
     found = features(read_blocks(PAGE))
     assert found.rarity[BIT_NAMES.index("article")] == pytest.approx(0.0)
     assert found.rarity[BIT_NAMES.index("hint_nav")] == pytest.approx(1.0)
+
+
+def test_blocks_that_the_page_states_as_its_text():
+    text = "The bridge was opened in 1881, and it is still in use today, with three tracks."
+    page = f'<script type="application/ld+json">{{"articleBody": "{text} More."}}</script><body>'
+    by_name = numbers(f"{page}<p>{text}</p><p>Another sentence about it, not stated.</p>".encode())
+    assert list(by_name["stated"]) == [1, 0]
+    assert list(by_name["stated_share"]) == pytest.approx([1, 1])  # the second block is no prose
+    assert not numbers(PAGE)["stated"].any()
+
+
+def test_images_before_a_block_count_up_to_three():
+    assert list(numbers(b"<p>a</p>" + b"<img>" * 9 + b"<p>b</p>")["boxes"]) == [0, 3]

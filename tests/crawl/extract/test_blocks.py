@@ -88,6 +88,11 @@ def test_links_are_counted():
     assert (page.link_chars, page.link_counts) == ([5], [2])
 
 
+def test_images_count_for_the_block_after_them():
+    page = read_blocks(b"<img><p>a<img></p><p><svg></svg></p><p>b</p><p>c</p>")
+    assert (page.texts, page.box_counts) == (["a", "b", "c"], [2, 1, 0])
+
+
 def test_elements_know_their_blocks_and_names():
     page = read_blocks(b"<title>T</title><div class='entry-content'><p>a</p><p>b</p></div><p>c</p>")
     assert page.title == "T"

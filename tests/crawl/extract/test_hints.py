@@ -19,6 +19,8 @@ def names(**attributes: str | None) -> set[str]:
         ({"class_": "ad"}, {"hint_ad"}),  # a whole word
         ({"class_": "shadow"}, set()),  # not as a part
         ({"class_": "top_ad box-1"}, {"hint_header", "hint_ad", "hint_quote"}),
+        ({"class_": "twitter-tweet"}, {"hint_embedded"}),
+        ({"class_": "twitter-button"}, {"hint_share"}),
         ({"role": "navigation"}, {"nav"}),
         ({"role": "unknown"}, set()),
         ({"itemprop": "articleBody"}, {"hint_strong"}),

@@ -10,6 +10,7 @@ from wikisum.crawl.extract.block_features import NUMBER_NAMES, features
 from wikisum.crawl.extract.blocks import read_blocks
 from wikisum.crawl.extract.hints import BIT_NAMES
 from wikisum.crawl.extract.main_text import (
+    Model,
     default_model,
     fast_text,
     logits,
@@ -57,6 +58,37 @@ def test_links_on_small_pages(count, is_kept):
     page = read_blocks(f"{prose}<p>Half a <a>link</a>.<p><a>Only a link</a>".encode())
     none = default_model()._replace(threshold=np.inf)
     assert main_blocks(page, none) == is_kept
+
+
+def model_of(threshold: float, weights: dict[str, float]) -> Model:
+    """Return a model whose logit is the weighted sum of a few features, where it is positive."""
+    names = (*NUMBER_NAMES, *(f"{k}_{b}" for k in ("above", "rare") for b in BIT_NAMES))
+    found = {name: [weights.get(name, 0.0)] for name in names}
+    text = {"threshold": threshold, "bias": [0], "output": [1], "output_bias": 0}
+    return read_model(json.dumps({**text, "weights": found}))
+
+
+@pytest.mark.parametrize(("logit", "is_kept"), [(1.9, False), (2.1, True)])
+def test_a_long_line_that_is_a_link_needs_more_evidence(logit, is_kept):
+    line = f"<p><a href=x>{SENTENCE}</a>"
+    page = read_blocks(f"<h1>{SENTENCE}</h1>{f'<p>{SENTENCE * 3}' * 9}{line}".encode())
+    model = model_of(0.5, {"tag_p": logit})
+    assert main_blocks(page, model) == [False] + [True] * 9 + [is_kept]
+
+
+def test_the_best_prose_is_kept_where_hardly_any_would_be():
+    prose = [f"<div>{SENTENCE * 3}</div>", f"<p>{SENTENCE * 3}</p>", f"<pre>{SENTENCE * 9}</pre>"]
+    page = read_blocks(f"<h1>Not prose</h1>{''.join(prose)}".encode())
+    weights = {"tag_div": 3.0, "tag_p": 4.5, "tag_pre": 1.0}
+    assert main_blocks(page, model_of(9.0, weights)) == [False, True, True, False]
+    assert main_blocks(page, model_of(4.0, weights)) == [False, False, True, False]
+
+
+def test_quoted_posts_belong_to_the_text_before_them():
+    post = f"<blockquote class=twitter-tweet><p>{SENTENCE}<p>A name</blockquote>"
+    page = read_blocks(f"<div>{SENTENCE * 9}</div>{post}<h2>{SENTENCE * 9}</h2>{post}".encode())
+    model = model_of(0.5, {"tag_div": 1.0})
+    assert main_blocks(page, model) == [True, True, True, False, False, False]
 
 
 def test_page_without_text():
