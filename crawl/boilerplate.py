@@ -61,6 +61,49 @@ _NOTICE_KEYS = (
     "link below", "love to hear", "material o", "materials o", "material f", "materials f",
     "the property of", "download the", "to republish",
 )  # fmt: skip
+# More that speaks to visitors: consent, notifications, channels, bets, praise, who wrote the page.
+_PROMPT = re.compile(
+    r"(?:turn on|enable|allow) (?:\w+ )?notifications|news (?:updates|events) on\b"
+    r"|(?:follow|join|subscribe to) (?:us on |our |the )?(?:whatsapp|telegram)"
+    r"|follow (?:him|her|them|me|us) (?:(?:at|on) ?)?@"
+    r"|find (?:(?-i:[A-Z]\w+)|her|him|me|us) on (?:facebook|twitter|linkedin)"
+    r"|this embed will|%3c(?:%2f|iframe)|get more updates|will be added to our (?:list|collection)"
+    r"|find (?:additional|more|other) (?:\w+ ){1,2}(?:on|about) this (?:topic|subject|story)"
+    r"|following (?:titles|links|resources) link|not necessarily (?:shared|endorsed|those of)"
+    r"|(?:episode|video|content|preview|program|page) is (?:currently )?(?:not |un)available"
+    r"|love (?:your|this) blog|(?:great|awesome) (?:article|post)[;,!]"
+    r"|royalty[- ]free|immagini stock|\b18\+\W*$"
+    r"|gambl(?:e|ing) responsibly|gambleaware|bet responsibly|new customers only"
+    r"|(?:change|manage) (?:some of )?(?:your|cookie|privacy) (?:\w+ )?(?:preferences|settings)"
+    r"|category headings to|(?:disable|block|reject) .{0,40}\bin your (?:web )?browser"
+    r"|following cookies|cookies are (?:\w+ )?(?:needed|required|necessary|placed)"
+    r"|flag (?:this|inappropriate|iffy|abusive)|report (?:abuse|inappropriate)"
+    r"|(?:only with|prior) written (?:permission|consent)|only if there is a (?:hyper)?link"
+    r"|this story has been updated|this site (?:is|was) designed to help|\bvat (?:no|reg|number)"
+    r"|\bis an? (?:\w+ ){0,3}(?:writer|journalist|reporter|editor|correspondent|columnist)"
+    r" (?:based\b|(?-i:(?:for|at) (?:the )?[A-Z]))",
+    re.IGNORECASE,
+)
+# All that _PROMPT matches contains one of these.
+_PROMPT_KEYS = (
+    "notifications", "news updates", "news events", "whatsapp", "telegram", "@", " on linkedin",
+    " on facebook", " on twitter", "embed will", "%3c", "more updates", "added to our",
+    "this topic", "this subject", "this story", "titles link", "links link", "resources link",
+    "necessarily", "not available", "unavailable", "your blog", "this blog", "great article",
+    "great post", "awesome article", "awesome post", "royalty",
+    "immagini", "18+", "gambl", "responsibly", "new customers", "preferences", "settings",
+    "category head", "browser", "cookies", "flag ", "report abuse", "report inapp",
+    "written permission", "written consent", "only if there", "designed to help", "vat n",
+    "writer ", "journalist ", "reporter ", "editor ", "correspondent ", "columnist ",
+)  # fmt: skip
+# The beginning of a line that only leads elsewhere: "Read also: ...", "Read our review here."
+_TEASER = re.compile(
+    r"\W*(?:also read|read (?:also|more|next)|related(?: (?:stor(?:y|ies)|articles?|content))?"
+    r"|watch|listen|recommended|don['’]t miss|must read|up next) ?[:|]"
+    r"|(?:read|see|for (?:a list|more|full))\b.{0,160}\bhere\W{0,3}$"
+    r"|updated \d",
+    re.IGNORECASE,
+)
 # Phrases of privacy policies and terms of use; a paragraph that has four of them is part of one.
 _POLICY = (
     "privacy policy", "personal data", "personal information", "third parties", "third-party",
@@ -138,7 +181,7 @@ _FIGURE = re.compile(
 _AGENCY_WORDS = (
     "AP Photo", "via AP", "via Reuters", "via Getty", "Getty Images", "file photo",
 )  # fmt: skip
-_AGENCY_START = re.compile(r"\d+ of \d+ ?\||FILE(?: PHOTO:| ?[-–—])")
+_AGENCY_START = re.compile(r"\d+ of \d+ ?\||FILE(?: PHOTO:| ?[-–—])|Image caption\b")
 _AGENCY_END = re.compile(
     r"\([A-Z]\w+ [A-Z][^()/]{1,40}/[A-Z][^()]{2,40}\)(?:Buy a print.{0,20})?\W*$"
 )
@@ -205,8 +248,17 @@ def _is_agency_caption(paragraph: str) -> bool:
 
 
 def is_notice(paragraph: str) -> bool:
-    """Return whether a short paragraph speaks of cookies, subscriptions, rights or the like."""
-    return _has_key(paragraph.lower(), _NOTICE_KEYS) and bool(_NOTICE.search(paragraph))
+    """Return whether a short paragraph speaks of cookies, subscriptions, rights or the like.
+
+    >>> is_notice("Click to follow our WhatsApp channel."), is_notice("Read also: A new bridge.")
+    (True, True)
+    """
+    lower = paragraph.lower()
+    if _has_key(lower, _NOTICE_KEYS) and _NOTICE.search(paragraph):
+        return True
+    if _has_key(lower, _PROMPT_KEYS) and _PROMPT.search(paragraph):
+        return True
+    return bool(_TEASER.match(paragraph))
 
 
 def is_policy(paragraph: str) -> bool:

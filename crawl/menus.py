@@ -11,6 +11,9 @@ _GERMAN_WORDS = """der die das dem des und ein eine einen einem einer im vom zum
 bei nach sich nicht durch über"""
 _GERMAN = frozenset(_GERMAN_WORDS.split())
 _PATH = re.compile(r"[^.,;:!?«»›>|]{2,40}(?:(?: [»>|] ?|›)(?=[A-Z])[^.,;:!?«»›>|]{2,40}){2}")
+_SLASH_PATH = re.compile(r"[A-Z][\w& ]{1,20}(?: / [A-Z][\w& ]{1,20}){2}")
+_DATED = re.compile(r"((?:0?[1-9]|1[0-2])/(?:[12]\d|3[01]|0?[1-9]))(?:/\d{2,4})? (?=[^\W\d_a-z])")
+MIN_DATES = 3
 _NETWORK = r"(?:Facebook|Twitter|LinkedIn|Instagram|YouTube|Reddit|Pinterest|WhatsApp|Tumblr)"
 _SHARE_BAR = re.compile(rf"{_NETWORK}(?:[^,]{{0,20}}?{_NETWORK}){{2}}", re.IGNORECASE)
 _SHARE_KEYS = ("acebook", "witter", "FACEBOOK", "TWITTER")  # a quick check
@@ -57,7 +60,19 @@ def is_path(paragraph: str) -> bool:
     >>> is_path("Home » Sights » Bridge of Tavin"), is_path("The bridge » Tavin « is old.")
     (True, False)
     """
-    return bool(_PATH.match(paragraph))
+    return bool(_PATH.match(paragraph) or _SLASH_PATH.match(paragraph))
+
+
+def dated_entries(lines: Sequence[str], kept: Sequence[int]) -> set[int]:
+    """Return which of the lines `kept` begin with a date in digits, if these are three dates.
+
+    Such lines are entries of a calendar or a list of posts.
+
+    >>> sorted(dated_entries(["8/14 Vigil.", "8/15 Feast.", "It was.", "9/1/12 Fair."], range(4)))
+    [0, 1, 3]
+    """
+    dates = {i: match[1] for i in kept if (match := _DATED.match(lines[i]))}
+    return set(dates) if len(set(dates.values())) >= MIN_DATES else set()
 
 
 def is_share_bar(paragraph: str) -> bool:

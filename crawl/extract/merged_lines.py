@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikisum.crawl.boilerplate import is_notice
-from wikisum.crawl.menus import capital_counts, has_german, is_share_bar
+from wikisum.crawl.menus import capital_counts, has_german, is_path, is_share_bar
 from wikisum.crawl.paragraphs import MAX_BOILERPLATE_WORDS
 from wikisum.crawl.sentence_ends import split_sentences
 
@@ -48,7 +48,8 @@ _BUTTON = re.compile(
     r"|Add to (?:Cart|cart|Wishlist)|View (?:All|More)|See All|Show More|Load More|Learn More"
     r"|Click Here|Follow Us|Contact Us|About Us|Privacy Policy|Cookie Policy"
     r"|Terms (?:of|and|&) (?:Use|Service|Conditions)|All Rights Reserved|Back to [Tt]op|Main Menu"
-    r"|My Account|Subscribe Now|Previous Post|Next Post|Leave a (?:Comment|Reply))(?!\w)"
+    r"|My Account|Subscribe Now|Previous Post|Next Post|Leave a (?:Comment|Reply)"
+    r"|Why you can trust)(?![a-z\d_])"  # the next word may be glued to it
 )
 _PATH_IN_TEXT = re.compile(r"(?: [»|] |›)(?=\s?[A-Z])[^.«»›|]{0,80}(?: [»|] |›)(?=\s?[A-Z])")
 _QUOTES = frozenset("\"“'‘")
@@ -130,7 +131,7 @@ def cut_furniture(paragraph: str) -> str:
     kinds: list[Callable[[str], bool]] = [_has_menu]
     if word_count > MAX_BOILERPLATE_WORDS:
         kinds.append(is_notice)  # it costs less for the sentences than for all of them at once
-        kinds += [kind for kind in (_has_button, is_share_bar) if kind(paragraph)]
+        kinds += [kind for kind in (_has_button, is_share_bar, is_path) if kind(paragraph)]
     sentences = split_sentences(paragraph)
     kept = [sentence for sentence in sentences if not any(kind(sentence) for kind in kinds)]
     cut_count = len(sentences) - len(kept)

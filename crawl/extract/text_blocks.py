@@ -15,7 +15,7 @@ import numpy as np
 
 from wikisum.crawl.boilerplate import footnotes, is_caption
 from wikisum.crawl.extract.text_features import NAMES, Floats, text_features
-from wikisum.crawl.menus import is_menu, is_path, is_share_bar
+from wikisum.crawl.menus import dated_entries, is_menu, is_path, is_share_bar
 from wikisum.crawl.paragraphs import MAX_BOILERPLATE_WORDS
 
 MODEL_FILE = Path(__file__).with_name("text_blocks.json")
@@ -44,9 +44,10 @@ def mark_furniture(
     """Return the reasons for which lines are dropped, with those that plain text has besides.
 
     `footnote`: one of several numbered notes. `caption`: of a figure or photo. `furniture`: the
-    model says so, or the line is a menu, a path to a page or a row of links to social networks.
+    model says so, or the line is a menu, a path to a page, a row of links to social networks or one
+    of several entries with a date.
     `reasons` are those of `drop_reasons`; only lines without one are examined. On pages of fewer
-    than 5 lines neither the model nor the rule for footnotes is used.
+    than 5 lines neither the model nor the rules for footnotes and dates are used.
     """
     marked = list(reasons)
     kept = [i for i, reason in enumerate(reasons) if reason is None]
@@ -63,6 +64,8 @@ def mark_furniture(
             marked[i] = "furniture"
     for i in footnotes(lines, kept):
         marked[i] = "footnote"
+    for i in dated_entries(lines, kept):
+        marked[i] = "furniture"
     return marked
 
 

@@ -186,3 +186,77 @@ def test_steps_and_amounts_are_no_footnotes(step):
 )
 def test_captions(text, expected):
     assert is_caption(text) is expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Turn on desktop notifications for breaking stories about the town?",
+        "(Catch all the Business News and Latest News Updates on The Tavin Times.)",
+        "Click to follow our Whatsapp Channel and read all of the gossip.",
+        "Ada Holm lives in Tavin. Follow her at@adaholm",
+        "You can find Ada on LinkedIn.",
+        "This embed will serve content from youtube-nocookie.com.",
+        "frame%20on%20TBS%3C%2Fiframe%3E and the rest of it.",
+        "Get more updates from Tavin and the valley at one place.",
+        "The bridge will be added to our list of bridges.",
+        "To find additional materials on this topic, search the catalog of the library:",
+        "The following titles link to fuller information in the catalog of the library.",
+        "Views expressed by opinion writers are not necessarily shared by the Tavin Times.",
+        "This episode is currently not available.",
+        "I love your blog, it is among the highlights of the week.",
+        "Great article; very helpful to understand why the bridge was built.",
+        "Royalty-free pictures of the bridge and of the river.",
+        "iron bridge foto e immagini stock of the river and its valley.",
+        "The stake is not part of the winnings. 18+",
+        "The stake is not part of the winnings, so please gamble responsibly.",
+        "New customers only, and one bet for each of them.",
+        "You can also change some of your preferences.",
+        "Click on the different category headings to find out more.",
+        "If you want to, you can disable tracking in your browser.",
+        "The following cookies are also needed.",
+        "Did you know you can flag iffy content?",
+        "Quoting the news is allowed only with written permission of the agency.",
+        "Quoting the news is possible only if there is a link to the site.",
+        "Editor's note, 3 May: This story has been updated with the age of the bridge.",
+        "This site was designed to help you find the height of a bridge.",
+        "The company is of Tavin, VAT number 12345678.",
+        "Ada Holm is a senior reporter for the Tavin Times.",
+        "Read also: Why the bridge of Tavin was closed.",
+        "Read my review of the bridge here.",
+        "For a list of all bridges in the valley see here:",
+        "UPDATED 10/21 with a statement of the mayor of Tavin.",
+    ],
+)
+def test_a_prompt_to_the_visitor_of_a_site(text):
+    assert is_notice(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The phone shows notifications of storms, and news events shaped the year.",
+        "They used WhatsApp and Telegram to follow the storm.",
+        "His friends decided to follow him at once. To find work on Facebook was hard.",
+        "The titles that were necessarily lost are not part of the topic of this story.",
+        "The stone was not available in the valley, and iron was unavailable too.",
+        "Her blog and a great article of hers tell of the bridge.",
+        "The royalty of the stock company and 18+ other lines were sold in May.",
+        "The preferences of the gamblers and the settings of the novel changed.",
+        "The browser has a flag for each of the cookies.",
+        "The written consent of the mayor was found in the report.",
+        "The bridge was designed to help the poor of the valley.",
+        "Holm was a reporter for the Tavin Times when the bridge was built.",
+        "Holm is an engineer, and no writer for the papers of the town.",
+        "Watch towers stand here. Listen to the bells of the town in May.",
+        "Reading the plans of the bridge, he lived here.",
+        "They updated 10 of the bridges.",
+    ],
+)
+def test_the_words_of_prompts_in_a_text(text):
+    assert not is_notice(text)
+
+
+def test_the_caption_of_an_image():
+    assert is_caption("Image caption reads: The bridge of Tavin was opened in May.")
+    assert not is_caption("The image caption reads that the bridge of Tavin was opened in May.")

@@ -138,3 +138,19 @@ def test_nothing_is_left_where_a_third_of_the_sentences_is_furniture():
     prose = "Trains ran over the iron bridge until the line was closed by the state."
     assert cut_furniture(" ".join([prose] * 7 + [button] * 3)) == " ".join([prose] * 7)
     assert cut_furniture(" ".join([prose] * 6 + [button] * 3)) == ""
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Download Free PDFDownload Free PDFThe bridges of the valley were built of iron.",
+        "Why you can trust SCMP The bridges of the valley were built of iron.",
+    ],
+)
+def test_buttons_that_are_glued_to_the_next_word(sentence):
+    assert cut_furniture(f"{TEXT} {sentence} {TEXT}") == f"{TEXT} {TEXT}"
+
+
+def test_a_path_with_slashes_is_cut_at_the_beginning():
+    path = "News / World / Bridges / Old bridge of Tavin: The bridge is closed for a year."
+    assert cut_furniture(f"{path} {TEXT} {TEXT}") == f"{TEXT} {TEXT}"

@@ -56,6 +56,13 @@ def test_notes_captions_and_share_bars_have_reasons():
     assert marked == [None] * len(STORY) + ["footnote"] * 3 + ["caption", "furniture"]
 
 
+def test_entries_of_a_calendar_are_furniture():
+    entries = [f"{day} {STORY[0]}" for day in ("8/14", "8/15", "11/18")]
+    lines = [*STORY, *entries]
+    assert mark_furniture(lines, [None] * len(lines))[-3:] == ["furniture"] * 3
+    assert mark_furniture(lines[:-1], [None] * 8)[-2:] == [None] * 2
+
+
 def test_a_menu_before_the_text_of_a_page_of_one_line_is_no_reason():
     merged = f"{'Home News Sport Travel Books ' * 13}{' '.join(STORY)}"
     assert mark_furniture([merged], [None]) == [None]
