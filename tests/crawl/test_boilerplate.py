@@ -237,7 +237,7 @@ def test_a_prompt_to_the_visitor_of_a_site(text):
     [
         "The phone shows notifications of storms, and news events shaped the year.",
         "They used WhatsApp and Telegram to follow the storm.",
-        "His friends decided to follow him at once. To find work on Facebook was hard.",
+        "His friends decided to find work. On Facebook it was hard.",
         "The titles that were necessarily lost are not part of the topic of this story.",
         "The stone was not available in the valley, and iron was unavailable too.",
         "Her blog and a great article of hers tell of the bridge.",
