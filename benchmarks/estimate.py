@@ -1,12 +1,14 @@
 """What an estimate states, and what the build then takes.
 
-    python -m benchmarks.estimate --articles DUMP --warcs FILE ... [other flags of wikisum build]
+    python -m benchmarks.estimate [--runs N] --articles DUMP --warcs FILE ... [other flags of build]
 
-Builds with one worker into a temporary folder, in a process of its own. CPU time is that of the
-process and its children, times the speed of the core, which is measured after each stage: other
-work on the same core makes it slower by up to two times. Shuffled bytes are those of the files
-through which joins go; disk is the largest size of `.work/` so far; memory is the peak of the
-process in the stage; output is what the manifest counts.
+Builds N times (1 by default) with one worker into a temporary folder, in a process of its own, and
+states the median and the range of the CPU time of each stage. The process is pinned to one core,
+and its CPU time is multiplied by the speed of that core, which `speed_samples` measures ten times
+per second during the build: other work makes a core slower by up to two times. The other costs are
+those of the last build. Shuffled bytes are those of the files through which joins go; disk is the
+largest size of `.work/` so far; memory is the peak of the process in the stage; output is what the
+manifest counts.
 """
 
 import contextlib
@@ -21,14 +23,16 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import Any, NamedTuple
 
 import psutil
 
+from benchmarks.speed_samples import process_cpu_seconds, read_samples, scaled_seconds
 from wikisum.pipeline.cli import main as wikisum
 from wikisum.pipeline.engine import run
-from wikisum.pipeline.estimate.speed import core_speed
 from wikisum.pipeline.joins.spill import SpillWriter
 
 STAGES = {
@@ -61,17 +65,19 @@ def folder_bytes(folder: Path) -> int:
 
 
 class Watch:
-    """Measures the stages as they end: what was taken since the stage before is the next one's."""
+    """Measures the stages as they end: the costs since the stage before are the next one's.
+
+    `spans` has the CPU time of the process at the start and the end of each piece of a stage.
+    """
 
     def __init__(self, work: Path) -> None:
-        self.seconds = Counter[str]()
+        self.spans: list[tuple[str, float, float]] = []
         self.shuffled = Counter[str]()
         self.memory: dict[str, int] = {}
         self.disk: dict[str, int] = {}
         self._work = work
         self._spilled = self._disk = 0
-        self._speed = core_speed()
-        self._start = cpu_seconds()
+        self._start = process_cpu_seconds(os.getpid())
         threading.Thread(target=self._sample, daemon=True).start()
 
     def _sample(self) -> None:
@@ -81,15 +87,14 @@ class Watch:
 
     def end(self, stage: str) -> None:
         """Count what was taken since the last call as the stage's."""
-        now, name = cpu_seconds(), STAGES.get(stage, stage)
-        before, self._speed = self._speed, core_speed()
-        self.seconds[name] += (now - self._start) * (before + self._speed) / 2
+        name = STAGES.get(stage, stage)
+        self.spans.append((name, self._start, process_cpu_seconds(os.getpid())))
         self.shuffled[name] += self._spilled
         peak = next(x for x in Path("/proc/self/status").read_text().split("\n") if "VmHWM" in x)
         self.memory[name] = max(self.memory.get(name, 0), int(peak.split()[1]) * 1024)
         self.disk[name] = max(self._disk, folder_bytes(self._work))
         Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
-        self._start, self._spilled = cpu_seconds(), 0
+        self._start, self._spilled = process_cpu_seconds(os.getpid()), 0
 
     def spilled(self, close: Callable[[SpillWriter], None]) -> Callable[[SpillWriter], None]:
         """Return `close` that counts the bytes of the file."""
@@ -104,19 +109,26 @@ class Watch:
 def measure(words: list[str]) -> None:
     """Build, and print what each stage took as JSON."""
     watch = Watch(Path(words[words.index("--out") + 1]) / ".work")
-    run_pipeline = run.run_pipeline
+    run_pipeline, release_memory = run.run_pipeline, run._release_memory
+    last = ""
 
     def watched(
         job: Any, construct: Any, parts: int, stage: str, *others: Any, **named: Any
     ) -> None:
+        nonlocal last
         run_pipeline(job, construct, parts, stage, *others, **named)
         watch.end(stage)
+        last = stage
 
-    run.run_pipeline = watched
+    def released(seconds: float) -> None:
+        release_memory(seconds)
+        watch.end(last)  # after a long stage, collecting its garbage takes a quarter of a second
+
+    run.run_pipeline, run._release_memory = watched, released
     SpillWriter.close = watch.spilled(SpillWriter.close)  # type: ignore[method-assign]
     code = wikisum(words)
     watch.end("report")
-    names = ("seconds", "shuffled", "memory", "disk")
+    names = ("spans", "shuffled", "memory", "disk")
     print(json.dumps({name: getattr(watch, name) for name in names}))
     sys.exit(code)
 
@@ -130,45 +142,100 @@ def output_bytes(out: Path) -> Counter[str]:
     return sizes
 
 
+class Build(NamedTuple):
+    """What a build took: scaled CPU seconds and other costs by stage, and the manifest's counts."""
+
+    seconds: Counter[str]
+    unscaled: Counter[str]
+    costs: dict[str, dict[str, int]]
+    sizes: Counter[str]
+    counts: dict[str, dict[str, int]]
+
+
+def build(words: list[str], out: Path) -> Build:
+    """Build into `out` in a process on the idlest core, beside one that samples its speed."""
+    idle = psutil.cpu_times_percent(0.5, percpu=True)
+    core = max(range(len(idle)), key=lambda index: idle[index].idle)
+    pin = partial(os.sched_setaffinity, 0, {core})
+    module = [sys.executable, "-m"]
+    command = [*module, "benchmarks.estimate", "--measure", "build", *words, "--out", str(out)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=pin) as built:
+        sampler = [*module, "benchmarks.speed_samples", str(built.pid)]
+        with subprocess.Popen(sampler, stdout=subprocess.PIPE, text=True, preexec_fn=pin) as speeds:
+            told = built.communicate()[0]
+            lines = speeds.communicate()[0]
+    if built.returncode:
+        raise SystemExit(built.returncode)
+    costs = json.loads(told.splitlines()[-1])
+    seconds, unscaled = Counter[str](), Counter[str]()
+    samples = read_samples(lines.splitlines())
+    for stage, start, end in costs.pop("spans"):
+        seconds[stage] += scaled_seconds(samples, start, end)
+        unscaled[stage] += end - start
+    counts = json.loads((out / "manifest.json").read_text())["counts"]
+    return Build(seconds, unscaled, costs, output_bytes(out), counts)
+
+
+def stated_costs(words: list[str], out: Path) -> dict[str, Any]:
+    """Return what `--estimate` states for the reference core, and the CPU time that it took."""
+    result = io.StringIO()
+    start = cpu_seconds()
+    flags = ["build", *words, "--out", str(out), "--estimate", "--json", "--assume", "speed=1"]
+    with contextlib.redirect_stdout(result):
+        code = wikisum(flags)
+    if code:
+        raise SystemExit(code)
+    return {**json.loads(result.getvalue()), "own_seconds": cpu_seconds() - start}
+
+
+def print_times(stated: dict[str, Any], builds: list[Build]) -> list[tuple[Any, ...]]:
+    """Print and return the CPU time of each stage: stated, the median, the range, the ratio."""
+    rows = []
+    print("| stage | CPU s | real | from | to | stated / real | not scaled, from | to |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for cost in stated["stages"]:
+        name, cpu = cost["stage"], cost["cpu_seconds"]
+        real = [each.seconds[name] for each in builds]
+        raw = [each.unscaled[name] for each in builds]
+        middle = median(real)
+        row = (cpu, middle, min(real), max(real), cpu / middle, min(raw), max(raw))
+        print(f"| {name} | " + " | ".join(f"{figure:.2f}" for figure in row) + " |")
+        rows.append((name, *row))
+    return rows
+
+
+def print_bytes(stated: dict[str, Any], last: Build) -> None:
+    """Print the other costs of each stage, stated and real."""
+    shuffled, memory, disk = (last.costs[name] for name in ("shuffled", "memory", "disk"))
+    print("\n| stage | shuffle MB | real | output MB | real | memory MB | real |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for cost in stated["stages"]:
+        name = cost["stage"]
+        sizes = (
+            *(cost["shuffle_bytes"], shuffled.get(name, 0)),
+            *(cost["output_bytes"], last.sizes[name]),
+            *(cost["process_bytes"], memory.get(name, 0)),
+        )
+        print(f"| {name} | " + " | ".join(f"{size / 1e6:.2f}" for size in sizes) + " |")
+    temporary = max(disk.values()) / 1e6
+    print(f"temporary disk: stated {stated['temporary_bytes'] / 1e6:.2f} MB, real {temporary:.2f}")
+
+
 def main() -> None:
-    """Print the table and its JSON line."""
+    """Print the tables and their JSON line."""
     words = sys.argv[1:]
     if words[:1] == ["--measure"]:
         measure(words[1:])
+    runs = 1
+    if words[:1] == ["--runs"]:
+        runs, words = int(words[1]), words[2:]
+    words += ["--workers", "1"]
     with tempfile.TemporaryDirectory() as folder:
-        flags = ["build", *words, "--workers", "1", "--out", f"{folder}/out"]
-        result = io.StringIO()
-        start = cpu_seconds()
-        with contextlib.redirect_stdout(result):
-            code = wikisum([*flags, "--estimate", "--json", "--assume", "speed=1"])
-        own_seconds = cpu_seconds() - start
-        if code:
-            raise SystemExit(code)
-        command = [sys.executable, "-m", "benchmarks.estimate", "--measure", *flags]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-        real = json.loads(done.stdout.splitlines()[-1])
-        sizes = output_bytes(Path(folder) / "out")
-        counts = json.loads((Path(folder) / "out" / "manifest.json").read_text())["counts"]
-    stated = json.loads(result.getvalue())
-    rows = [
-        (
-            cost["stage"],
-            *(cost["cpu_seconds"], real["seconds"].get(cost["stage"], 0.0)),
-            *(cost["shuffle_bytes"] / 1e6, real["shuffled"].get(cost["stage"], 0) / 1e6),
-            *(cost["output_bytes"] / 1e6, sizes[cost["stage"]] / 1e6),
-            *(cost["process_bytes"] / 1e6, real["memory"].get(cost["stage"], 0) / 1e6),
-        )
-        for cost in stated["stages"]
-    ]
-    sums = [sum(column) for column in list(zip(*rows, strict=True))[1:7]]
-    largest = [max(column) for column in list(zip(*rows, strict=True))[7:]]
-    rows.append(("total", *sums, *largest))
-    print("| stage | CPU s | real | shuffle MB | real | output MB | real | memory MB | real |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    for name, *figures in rows:
-        print(f"| {name} | " + " | ".join(f"{figure:.2f}" for figure in figures) + " |")
-    temporary = max(real["disk"].values()) / 1e6
-    print(f"temporary disk: stated {stated['temporary_bytes'] / 1e6:.2f} MB, real {temporary:.2f}")
+        stated = stated_costs(words, Path(folder) / "estimate")
+        builds = [build(words, Path(folder) / str(index)) for index in range(runs)]
+    rows = print_times(stated, builds)
+    print_bytes(stated, builds[-1])
+    counts = builds[-1].counts
     volumes = {name: round(value) for name, value in stated["volumes"].items()}
     taken = {
         "articles": counts["articles"]["articles_out"],
@@ -179,7 +246,7 @@ def main() -> None:
     }
     for name, value in taken.items():
         print(f"{name}: stated {volumes[name]:,}, real {value:,}")
-    print(f"the estimate took {own_seconds:.1f} s of CPU time")
+    print(f"the estimate took {stated['own_seconds']:.1f} s of CPU time")
     machine = f"{platform.machine()}, Python {platform.python_version()}"
     told_json = {"benchmark": "estimate", "stated": stated["total"], "rows": rows, "real": taken}
     print(json.dumps({**told_json, "volumes": volumes, "machine": machine}))
