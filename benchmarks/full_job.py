@@ -23,7 +23,7 @@ MARKUP_CHARS = 9_000  # of an article
 PACKED_BYTES = 6_000  # of an article's text and citations
 CITED, SEARCHED = 29, 10  # pages that an article wants
 WET_FILES, WET_FILE_BYTES, RECORDS_PER_FILE = 72_000, 120_000_000, 35_000
-WET_PAGE_BYTES = 8_000
+WET_PAGE_BYTES, WET_LINE_BYTES = 8_000, 40
 ARTICLES_PER_SHARD, LOOK_UP_SHARDS = 4096, 16_384
 CORE_HOUR, MEMORY_GB_HOUR, SHUFFLE_GB = 0.056, 0.003557, 0.011  # dollars
 MEMORY_GB = 3.75  # of a virtual core
@@ -53,7 +53,9 @@ def text_pages(assumed: Assumptions) -> PageSample:
     documents = round(100 * assumed.page_share)
     paragraphs = round(documents * assumed.page_paragraphs)
     chars = round(paragraphs * assumed.paragraph_chars)
-    return PageSample(100, 0, 100 * WET_PAGE_BYTES, documents, documents, paragraphs, chars)
+    size_bytes = 100 * WET_PAGE_BYTES
+    lines = size_bytes // WET_LINE_BYTES
+    return PageSample(100, 0, size_bytes, documents, documents, paragraphs, chars, lines)
 
 
 def stated(settings: Settings, values: dict[str, float]) -> Estimate:

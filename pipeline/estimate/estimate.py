@@ -14,7 +14,7 @@ from wikisum.pipeline.setting import Settings
 
 # Starting a stage takes so many times `stage_seconds`: some read or join something else first
 _STARTS = {
-    "articles": 4.0, "examples": 3.6, "vocab": 0.8, "tokenize": 0.7, "report": 1.4
+    "articles": 4.0, "wanted": 0.7, "examples": 3.6, "vocab": 0.8, "tokenize": 0.7, "report": 1.4
 }  # fmt: skip
 # Memory of a process that joins, per byte of the records that it holds, on average. Joins allow
 # twice as much (`pipeline/joins/run.py`), for freed memory that lies between objects in use.
@@ -264,8 +264,11 @@ def _crawled_share(volume: Volumes) -> float:
 
 def _extraction(volume: Volumes, settings: Settings, rates: Rates) -> float:
     html_speed = HTML_SPEED[settings[PageSettings].extractor](rates)
-    start = rates.text_seconds if volume.text_bytes else 0.0
-    return volume.html_bytes / html_speed + start + volume.text_bytes / rates.text_bytes
+    seconds = volume.html_bytes / html_speed
+    if volume.text_bytes:
+        seconds += rates.text_seconds + volume.text_bytes / rates.text_bytes
+        seconds += volume.text_lines / rates.text_lines
+    return seconds
 
 
 def _documents(volume: Volumes, rates: Rates) -> float:

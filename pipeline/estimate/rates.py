@@ -1,7 +1,7 @@
 """The figures that an estimate uses: measured rates, assumptions about crawls, and prices.
 
 Rates are of one core of an x86_64 server, Python 3.11, in CPU time, as benchmarks/estimate.md has
-them (2026-11-22). They are scaled by `speed`, which is measured before an estimate: a rented
+them (2026-11-23). They are scaled by `speed`, which is measured before an estimate: a rented
 virtual core, half a real one, may take up to twice as long.
 """
 
@@ -17,27 +17,28 @@ class Rates:
     dump_bytes: float = 2.7e6  # of compressed dump, cut into pages
     markup_chars: float = 1.2e6  # of articles' markup, parsed
     original_bytes: float = 15e6  # of TFRecords and JSON
-    wanted_pages: float = 20e3  # of articles, sorted by URL
+    wanted_pages: float = 25e3  # of articles, sorted by URL
     index_urls: float = 5e3  # looked up in a crawl's index
     live_pages: float = 450  # of 100 KB, asked of the web, unencrypted
     crawl_bytes: float = 70e6  # of compressed crawl files
     crawl_records: float = 50e3  # of which the URL is looked at
-    fast_bytes: float = 38e6  # of HTML, by that extractor
+    fast_bytes: float = 35.5e6  # of HTML, by that extractor
     soup_bytes: float = 4.5e6
     trafilatura_bytes: float = 2.5e6
-    text_bytes: float = 6.5e6  # of plain pages, as WET files have them
+    text_bytes: float = 21e6  # of plain pages, as WET files have them
+    text_lines: float = 90e3  # of these pages, judged one by one
     compared_chars: float = 4e6  # of paragraphs, held against their article and ranked
     shuffled_bytes: float = 15e6
-    similar_chars: float = 550e3  # of linked paragraphs, for the similarity graph
+    similar_chars: float = 2.5e6  # of linked paragraphs, read and held against each other
     spacy_chars: float = 90e3  # of paragraphs in which entities are recognized
     fast_chars: float = 440e3
     trained_chars: float = 1e6  # for a vocabulary
     encoded_chars: float = 4.5e6
     reported_chars: float = 4e6
-    model_seconds: float = 2.0  # spaCy's model takes to load
-    similar_seconds: float = 0.4  # the libraries of the similarity graph take to load
+    model_seconds: float = 2.8  # spaCy and its model takes to load
+    similar_seconds: float = 0.85  # the libraries of the similarity graph take to load
     stage_seconds: float = 0.15  # a stage takes to start
-    text_seconds: float = 0.45  # the rules and the classifier of plain text take to load
+    text_seconds: float = 0.2  # the rules and the classifier of plain text take to load
     speed: float = 1.0  # of this machine's core; measured before an estimate
     # and bytes
     article_share: float = 0.9  # bytes in Parquet of one in packed JSON

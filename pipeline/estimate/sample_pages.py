@@ -70,6 +70,8 @@ class _Sampled:
             return
         seen["html"] += item.kind == "html"
         seen["bytes"] += len(item.payload)
+        if item.kind != "html":
+            seen["text_lines"] += item.payload.count(b"\n")
         made = make_document(item, "", "estimate", self._settings[PageSettings], Counter())
         if isinstance(made, Document):
             own = self._settings[ExampleSettings].language

@@ -36,7 +36,10 @@ class ArticleSample(NamedTuple):
 
 
 class PageSample(NamedTuple):
-    """Sums over sampled pages: pages in HTML, bytes, pages with kept text and its paragraphs."""
+    """Sums over sampled pages: pages in HTML, bytes, pages with kept text and its paragraphs.
+
+    `text_lines` counts the lines of pages of plain text.
+    """
 
     pages: int
     html: int
@@ -45,6 +48,7 @@ class PageSample(NamedTuple):
     own_language: int
     paragraphs: int
     chars: int
+    text_lines: int = 0
 
 
 class CrawlSample(NamedTuple):
@@ -88,6 +92,7 @@ class Volumes(NamedTuple):
     found_live: float
     html_bytes: float
     text_bytes: float
+    text_lines: float
     documents: float
     used: float
     chars: float
@@ -123,8 +128,9 @@ def volumes(
     asked_live = wanted - found if is_live else 0.0
     found_live = asked_live * assumed.live_coverage
     pages = crawl.pages if crawl and crawl.pages.pages else assumed_pages(assumed)
-    page_bytes = (found + found_live) * pages.bytes / pages.pages
-    documents = (found + found_live) * pages.documents / pages.pages
+    scale = (found + found_live) / pages.pages
+    page_bytes = scale * pages.bytes
+    documents = scale * pages.documents
     used = documents * pages.own_language / max(pages.documents, 1)
     chars = documents * pages.chars / max(pages.documents, 1)
     examples = articles * -math.expm1(-used / max(articles, 1))
@@ -145,6 +151,7 @@ def volumes(
         found_live=found_live,
         html_bytes=page_bytes * pages.html / pages.pages,
         text_bytes=page_bytes * (1 - pages.html / pages.pages),
+        text_lines=scale * pages.text_lines,
         documents=documents,
         used=used,
         chars=chars,

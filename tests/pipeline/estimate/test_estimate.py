@@ -42,7 +42,8 @@ def test_stages_by_hand():
     assert articles.output_bytes == pytest.approx(0.9 * 400_000)
     scan = cost(estimated, "scan")
     assert scan.read_bytes == 50_000
-    assert scan.cpu_seconds == pytest.approx(1 + 50_000 / 70e6 + 600 / 50e3 + 600 * 18_000 / 38e6)
+    seconds = 50_000 / 70e6 + 600 / 50e3 + 600 * 18_000 / RATES.fast_bytes
+    assert scan.cpu_seconds == pytest.approx(1 + seconds)
     assert estimated.total == total(estimated.stages)
     assert estimated.total.requests == 0
 
@@ -61,8 +62,15 @@ def test_text_records_are_extracted_at_their_own_speed():
     half = CRAWL._replace(pages=PAGES._replace(html=50))
     html, mixed = (cost(found(crawl), "scan").cpu_seconds for crawl in (CRAWL, half))
     size_bytes = 600 * 18_000
-    difference = size_bytes / 2 * (1 / 38e6 - 1 / RATES.text_bytes) - RATES.text_seconds
+    difference = size_bytes / 2 * (1 / RATES.fast_bytes - 1 / RATES.text_bytes) - RATES.text_seconds
     assert html - mixed == pytest.approx(difference)
+
+
+def test_lines_of_text_cost_time_of_their_own():
+    half = CRAWL._replace(pages=PAGES._replace(html=50))
+    lines = half._replace(pages=half.pages._replace(text_lines=200))
+    plain, judged = (cost(found(crawl), "scan").cpu_seconds for crawl in (half, lines))
+    assert judged - plain == pytest.approx(600 * 2 / RATES.text_lines)
 
 
 def test_examples_hold_articles_paragraphs_and_documents():
