@@ -12,8 +12,9 @@ from typing import TextIO
 from wikisum.pipeline import build as flow
 from wikisum.pipeline.commands.command import INTERRUPTED
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.engines import check_reachable, checked_flags
+from wikisum.pipeline.engine.engines import check_reachable, checked_flags, end_job_servers
 from wikisum.pipeline.engine.job import Job, default_memory_bytes
+from wikisum.pipeline.engine.runner import end_engine
 from wikisum.pipeline.engine.workspace import MANIFEST, StageResult, Workspace
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.machine import GIB
@@ -73,13 +74,17 @@ def open_job(
         if threading.current_thread() is threading.main_thread():
             before = signal.signal(signal.SIGINT, partial(_interrupt, to))
             stack.callback(signal.signal, signal.SIGINT, before)
-        yield Job(workspace, to, workers, flags, args.stall_minutes, memory_bytes)
+        job = Job(workspace, to, workers, flags, args.stall_minutes, memory_bytes)
+        stack.callback(end_engine, job)
+        yield job
 
 
 def _interrupt(to: TextIO, *_: object) -> None:
     """Leave at once: Beam would wait for workers that the same signal has ended.
 
-    Files on disk are complete, and workers end when this process does.
+    Files on disk are complete, and workers of this machine end when this process does.
     """
     to.write("\nwikisum: interrupted; run the same command to resume\n")
+    with contextlib.suppress(Exception):
+        end_job_servers()
     os._exit(INTERRUPTED)

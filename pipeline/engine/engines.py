@@ -27,6 +27,7 @@ _KNOWN = (
     "max_num_workers",
 )  # fmt: skip
 _MUST_AGREE = ("wikisum", "format", "apache-beam")
+_job_servers: list[Any] = []  # that this process has started
 
 
 def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
@@ -45,6 +46,7 @@ def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
         name = DASK if known.runner.lower() in ("dask", "daskrunner") else known.runner
         _import_runner(name)
         more.append(f"--runner={name}")  # the last one counts
+        _start_job_servers_in_any_thread()
         if name == DASK:
             _keep_ends_of_bundles()
             if not any(flag.startswith(("--dask_partition", "--dask_npart")) for flag in flags):
@@ -185,6 +187,46 @@ def _all_subclasses(root: type) -> list[Any]:
     for child in root.__subclasses__():
         found += [child, *_all_subclasses(child)]
     return found
+
+
+def _start_job_servers_in_any_thread() -> None:
+    """Let Beam start the job server of Flink, Spark or Prism outside the main thread.
+
+    Beam 2.77 also sets a handler of SIGINT when it starts one. Only the main thread can do that,
+    but jobs run in others, and a command has a handler of its own.
+    """
+    from apache_beam.runners.portability.job_server import StopOnExitJobServer
+
+    StopOnExitJobServer.start = start_job_server  # type: ignore[method-assign]
+
+
+def start_job_server(server: Any) -> Any:
+    """Return what a job server answers when it is started (takes the place of Beam's own method).
+
+    Jobs run one after the other, so those that were started before are ended: Beam's runner for
+    Flink has one for each job.
+    """
+    with server._lock:
+        if not server._started:
+            end_job_servers()
+            server._endpoint = server._job_server.start()
+            server._started = True
+            _job_servers.append(server)
+    return server._endpoint
+
+
+def has_job_servers() -> bool:
+    """Whether a job server runs that this process has started."""
+    return bool(_job_servers)
+
+
+def end_job_servers() -> None:
+    """End the job servers that this process has started; a later job starts them again.
+
+    Beam would do that in an exit handler, but commands leave without calling those.
+    """
+    while _job_servers:
+        _job_servers.pop().stop()  # first out of the list: a signal may call this once more
 
 
 def _keep_ends_of_bundles() -> None:

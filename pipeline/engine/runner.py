@@ -18,7 +18,13 @@ from apache_beam.runners.runner import PipelineRunner
 
 from wikisum.pipeline import workers as forked
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.engines import WorkerCheck, is_dataflow, job_flags
+from wikisum.pipeline.engine.engines import (
+    WorkerCheck,
+    end_job_servers,
+    has_job_servers,
+    is_dataflow,
+    job_flags,
+)
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.errors import JobFailed
 
@@ -134,6 +140,13 @@ def _run_watched(
                 _cancel(results)
                 raise JobFailed(watch.message)
         ended.result()
+
+
+def end_engine(job: Job) -> None:
+    """End what Beam has started on this machine for the jobs of a command."""
+    if has_job_servers():
+        with _stderr_to_log(job):
+            end_job_servers()
 
 
 def _cancel(results: list[Any]) -> None:

@@ -1,12 +1,14 @@
 """Builds on other engines: the same bytes as with the embedded runner, also if a worker is lost."""
 
+import os
+import subprocess
 import sys
 
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.stager import Stager
 
-from benchmarks.clusters import build, hashes, portable
+from benchmarks.clusters import ROOT, build, hashes, portable, prism
 from benchmarks.worker_kills import build_with_kills
 from tests.conftest import GOLDEN
 from tests.packaging.environments import build as build_wheel
@@ -80,3 +82,32 @@ def test_workers_that_do_not_start_end_the_build(tmp_path, monkeypatch, capsys):
         words = ["build", *FLAGS, "--out", str(tmp_path / "out"), "--", *engine.flags]
         assert main(words) == 1
     assert "no worker of the engine started within 5 seconds" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_beam_starts_the_job_server_of_prism_once_and_it_ends_with_the_command(
+    tmp_path, monkeypatch
+):
+    """With Beam's Python job service in the place of Prism, behind the flags that Prism gets.
+
+    `python -m wikisum`, since it leaves without calling exit handlers.
+    """
+    stand_in, started = tmp_path / "prism", tmp_path / "started"
+    service = f"{sys.executable} {ROOT / 'benchmarks' / 'job_service.py'}"
+    stand_in.write_text(
+        f'#!/bin/sh\necho $$ "$1" >> {started}\nexec {service} --port "$2" --workers 1\n'
+    )
+    monkeypatch.setenv("WIKISUM_PRISM", str(stand_in))
+    words = ["articles", "--articles", str(GOLDEN / "sample.xml.bz2"), "--workers", "1"]
+    assert main([*words, "--out", str(tmp_path / "embedded")]) == 0
+    with prism(tmp_path / "engine") as engine:
+        call = [sys.executable, "-m", "wikisum", *words, "--out", str(tmp_path / "out")]
+        done = subprocess.run([*call, "--", *engine.flags], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "service" not in done.stderr  # what Beam says goes to the log
+    (line,) = started.read_text().splitlines()
+    process, flag = line.split()
+    assert flag == "--job_port"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(process), 0)
+    assert hashes(tmp_path / "out") == hashes(tmp_path / "embedded")

@@ -3,9 +3,11 @@
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import apache_beam as beam
 import pytest
+from apache_beam.runners.portability.job_server import JobServer, StopOnExitJobServer
 from apache_beam.transforms.window import GlobalWindows
 
 from wikisum.crawl.titles import article_id
@@ -15,6 +17,8 @@ from wikisum.pipeline.engine.engines import (
     WorkerCheck,
     check_reachable,
     checked_flags,
+    end_job_servers,
+    has_job_servers,
     is_dataflow,
     job_flags,
     write_versions,
@@ -50,6 +54,46 @@ def test_flags_of_beam_pass():
 def test_other_flags_are_a_wrong_call(flags, message, capsys):
     with pytest.raises(ValueError, match=message):
         checked_flags(flags)
+
+
+class CountedServer(JobServer):
+    """A job server that counts how often it was started and stopped."""
+
+    def __init__(self):
+        self.started, self.stopped = 0, 0
+
+    def start(self):
+        self.started += 1
+        return "endpoint"
+
+    def stop(self):
+        self.stopped += 1
+
+
+@pytest.mark.parametrize("runner", ["FlinkRunner", "SparkRunner", "PrismRunner"])
+def test_the_job_server_of_a_runner_starts_in_the_thread_of_a_job(runner):
+    checked_flags([f"--runner={runner}"])
+    server = CountedServer()
+    wrapped = StopOnExitJobServer(server)
+    with ThreadPoolExecutor(1) as thread:
+        assert [thread.submit(wrapped.start).result() for _ in range(2)] == ["endpoint"] * 2
+    assert (server.started, server.stopped) == (1, 0)
+    end_job_servers()
+    assert (server.started, server.stopped) == (1, 1)
+
+
+def test_one_job_server_runs_at_a_time():
+    """The one of an earlier job is ended; an ended one can be started again."""
+    checked_flags(["--runner=FlinkRunner"])
+    servers = [CountedServer(), CountedServer()]
+    wrapped = [StopOnExitJobServer(server) for server in servers]
+    for each in (*wrapped, wrapped[0]):
+        each.start()
+    assert [(s.started, s.stopped) for s in servers] == [(2, 1), (1, 1)]
+    assert has_job_servers()
+    end_job_servers()
+    assert [(s.started, s.stopped) for s in servers] == [(2, 2), (1, 1)]
+    assert not has_job_servers()
 
 
 @pytest.mark.slow
