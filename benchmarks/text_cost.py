@@ -120,7 +120,8 @@ def measure(data: Path) -> dict[str, float]:
 def run(folder: Path, data: Path) -> dict[str, float]:
     """Return the seconds of each step of the version in a folder, in a process of its own."""
     command = [sys.executable, "-P", str(Path(__file__).resolve()), str(data), "--measure"]
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # as a build has
+    environment = {**os.environ, **threads, "PYTHONPATH": str(folder)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     result = json.loads(done.stdout)
     if Path(result.pop("folder")) != folder.resolve():
