@@ -61,9 +61,9 @@ _NOTICE_KEYS = (
     "link below", "love to hear", "material o", "materials o", "material f", "materials f",
     "the property of", "download the", "to republish",
 )  # fmt: skip
-# More that speaks to visitors: consent, notifications, channels, bets, praise, who wrote the page.
+# More that speaks to visitors: consent, notifications, channels, bets, praise.
 _PROMPT = re.compile(
-    r"(?:turn on|enable|allow) (?:\w+ )?notifications|news (?:updates|events) on\b"
+    r"(?:turn on|enable|allow) (?:\w+ )?notifications|(?:get|catch) .{0,60}news updates"
     r"|(?:follow|join|subscribe to) (?:us on |our |the )?(?:whatsapp|telegram)"
     r"|follow (?:him|her|them|me|us) (?:(?:at|on) ?)?@"
     r"|find (?:(?-i:[A-Z]\w+)|her|him|me|us) on (?:facebook|twitter|linkedin)"
@@ -72,29 +72,27 @@ _PROMPT = re.compile(
     r"|following (?:titles|links|resources) link|not necessarily (?:shared|endorsed|those of)"
     r"|(?:episode|video|content|preview|program|page) is (?:currently )?(?:not |un)available"
     r"|love (?:your|this) blog|(?:great|awesome) (?:article|post)[;,!]"
-    r"|royalty[- ]free|immagini stock|\b18\+\W*$"
+    r"|royalty[- ]free (?:stock|image|photo|picture|music|video)|immagini stock|\b18\+\W*$"
     r"|gambl(?:e|ing) responsibly|gambleaware|bet responsibly|new customers only"
     r"|(?:change|manage) (?:some of )?(?:your|cookie|privacy) (?:\w+ )?(?:preferences|settings)"
     r"|category headings to|(?:disable|block|reject) .{0,40}\bin your (?:web )?browser"
     r"|following cookies|cookies are (?:\w+ )?(?:needed|required|necessary|placed)"
     r"|flag (?:this|inappropriate|iffy|abusive)|report (?:abuse|inappropriate)"
-    r"|(?:only with|prior) written (?:permission|consent)|only if there is a (?:hyper)?link"
-    r"|this story has been updated|this site (?:is|was) designed to help|\bvat (?:no|reg|number)"
-    r"|\bis an? (?:\w+ ){0,3}(?:writer|journalist|reporter|editor|correspondent|columnist)"
-    r" (?:based\b|(?-i:(?:for|at) (?:the )?[A-Z]))",
+    r"|(?:only with|prior) written permission|only if there is a (?:hyper)?link"
+    r"|this story has been updated|this site (?:is|was) designed to help"
+    r"|\bvat (?:reg\w* )?(?:no\b|number)\W{0,3}(?:[a-z]{2})?\d",
     re.IGNORECASE,
 )
 # All that _PROMPT matches contains one of these.
 _PROMPT_KEYS = (
-    "notifications", "news updates", "news events", "whatsapp", "telegram", "@", " on linkedin",
+    "notifications", "news updates", "whatsapp", "telegram", "@", " on linkedin",
     " on facebook", " on twitter", "embed will", "%3c", "more updates", "added to our",
     "this topic", "this subject", "this story", "titles link", "links link", "resources link",
     "necessarily", "not available", "unavailable", "your blog", "this blog", "great article",
     "great post", "awesome article", "awesome post", "royalty",
     "immagini", "18+", "gambl", "responsibly", "new customers", "preferences", "settings",
     "category head", "browser", "cookies", "flag ", "report abuse", "report inapp",
-    "written permission", "written consent", "only if there", "designed to help", "vat n",
-    "writer ", "journalist ", "reporter ", "editor ", "correspondent ", "columnist ",
+    "written permission", "only if there", "designed to help", "vat n", "vat reg",
 )  # fmt: skip
 # The beginning of a line that only leads elsewhere: "Read also: ...", "Read our review here."
 _TEASER = re.compile(
