@@ -159,16 +159,19 @@ def build(words: list[str], out: Path) -> Build:
     pin = partial(os.sched_setaffinity, 0, {core})
     module = [sys.executable, "-m"]
     command = [*module, "benchmarks.estimate", "--measure", "build", *words, "--out", str(out)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=pin) as built:
+    with (
+        tempfile.TemporaryFile("w+") as lines,  # a pipe would be full after some minutes
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=pin) as built,
+    ):
         sampler = [*module, "benchmarks.speed_samples", str(built.pid)]
-        with subprocess.Popen(sampler, stdout=subprocess.PIPE, text=True, preexec_fn=pin) as speeds:
-            told = built.communicate()[0]
-            lines = speeds.communicate()[0]
+        with subprocess.Popen(sampler, stdout=lines, preexec_fn=pin):
+            output = built.communicate()[0]
+        lines.seek(0)
+        samples = read_samples(lines.read().splitlines())
     if built.returncode:
         raise SystemExit(built.returncode)
-    costs = json.loads(told.splitlines()[-1])
+    costs = json.loads(output.splitlines()[-1])
     seconds, unscaled = Counter[str](), Counter[str]()
-    samples = read_samples(lines.splitlines())
     for stage, start, end in costs.pop("spans"):
         seconds[stage] += scaled_seconds(samples, start, end)
         unscaled[stage] += end - start

@@ -35,11 +35,12 @@ def process_cpu_seconds(pid: int) -> float:
     """Return the CPU time so far of a process, its living children, and theirs that have ended."""
     seconds = time.clock_gettime((~pid << 3) | 2)  # the clock ID of clock_getcpuclockid(3)
     with contextlib.suppress(OSError):
-        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")")[1].split()
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
         seconds += (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
         for children in Path(f"/proc/{pid}/task").glob("*/children"):
             for child in children.read_text().split():
-                seconds += process_cpu_seconds(int(child))
+                with contextlib.suppress(OSError):
+                    seconds += process_cpu_seconds(int(child))
     return seconds
 
 
@@ -58,7 +59,10 @@ def scaled_seconds(samples: Sequence[SpeedSample], start: float, end: float) -> 
     """Return the CPU time from `start` to `end` times the speed of the core at each moment.
 
     Between two samples the speed is their mean; before the first and after the last it is theirs.
+    Raises ValueError without any sample.
     """
+    if not samples:
+        raise ValueError("no samples of the core's speed")
     cpus = [sample.cpu_seconds for sample in samples]
     inner = cpus[bisect_left(cpus, start) : bisect_left(cpus, end)]
     return sum(

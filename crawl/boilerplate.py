@@ -63,22 +63,28 @@ _NOTICE_KEYS = (
 )  # fmt: skip
 # More that speaks to visitors: consent, notifications, channels, bets, praise.
 _PROMPT = re.compile(
-    r"(?:turn on|enable|allow) (?:\w+ )?notifications|(?:get|catch) .{0,60}news updates"
-    r"|(?:follow|join|subscribe to) (?:us on |our |the )?(?:whatsapp|telegram)"
+    r"^\W*(?:turn on|enable|allow) (?:\w+ )?notifications|^\W*(?:get|catch) .{0,60}news updates"
+    r"|(?:follow|join|subscribe to) (?:our |the )?(?:whatsapp|telegram) (?:channel|group)"
+    r"|(?:follow|join) us on (?:whatsapp|telegram)"
     r"|follow (?:him|her|them|me|us) (?:(?:at|on) ?)?@"
-    r"|find (?:(?-i:[A-Z]\w+)|her|him|me|us) on (?:facebook|twitter|linkedin)"
+    r"|(?:^\W*|\byou can )find (?:(?-i:[A-Z]\w+)|her|him|me|us) on (?:facebook|twitter|linkedin)"
     r"|this embed will|%3c(?:%2f|iframe)|get more updates|will be added to our (?:list|collection)"
     r"|find (?:additional|more|other) (?:\w+ ){1,2}(?:on|about) this (?:topic|subject|story)"
-    r"|following (?:titles|links|resources) link|not necessarily (?:shared|endorsed|those of)"
-    r"|(?:episode|video|content|preview|program|page) is (?:currently )?(?:not |un)available"
+    r"|following (?:titles|links|resources) link"
+    r"|\b(?:views|opinions) (?:expressed|in|of)\b.{0,80}"
+    r"not necessarily (?:shared|endorsed|those of)"
+    r"|\bthis (?:episode|video|content|preview|program|page) is (?:currently )?(?:not |un)available"
     r"|love (?:your|this) blog|(?:great|awesome) (?:article|post)[;,!]"
-    r"|royalty[- ]free (?:stock|image|photo|picture|music|video)|immagini stock|\b18\+\W*$"
-    r"|gambl(?:e|ing) responsibly|gambleaware|bet responsibly|new customers only"
-    r"|(?:change|manage) (?:some of )?(?:your|cookie|privacy) (?:\w+ )?(?:preferences|settings)"
+    r"|^\W*royalty[- ]free (?:stock|image|photo|picture|music|video)|immagini stock"
+    r"|[.!?]\W*18\+\W*$"
+    r"|gambl(?:e|ing) responsibly|gambleaware\.org|bet responsibly|new customers only"
+    r"|(?:change|manage) (?:some of )?your (?:\w+ )?(?:preferences|settings)"
+    r"|^\W*manage (?:cookie|privacy) (?:preferences|settings)"
     r"|category headings to|(?:disable|block|reject) .{0,40}\bin your (?:web )?browser"
-    r"|following cookies|cookies are (?:\w+ )?(?:needed|required|necessary|placed)"
-    r"|flag (?:this|inappropriate|iffy|abusive)|report (?:abuse|inappropriate)"
-    r"|(?:only with|prior) written permission|only if there is a (?:hyper)?link"
+    r"|following cookies"
+    r"|flag (?:inappropriate|iffy|abusive)|^\W*(?:flag this|report (?:abuse|inappropriate))"
+    r"|\b(?:quot|reprint|republi|reproduc|copy).{0,100}"
+    r"(?:(?:only with|prior) written permission|only if there is a (?:hyper)?link)"
     r"|this story has been updated|this site (?:is|was) designed to help"
     r"|\bvat (?:reg\w* )?(?:no\b|number)\W{0,3}(?:[a-z]{2})?\d",
     re.IGNORECASE,
@@ -97,8 +103,9 @@ _PROMPT_KEYS = (
 # The beginning of a line that only leads elsewhere: "Read also: ...", "Read our review here."
 _TEASER = re.compile(
     r"\W*(?:also read|read (?:also|more|next)|related(?: (?:stor(?:y|ies)|articles?|content))?"
-    r"|watch|listen|recommended|don['’]t miss|must read|up next) ?[:|]"
-    r"|(?:read|see|for (?:a list|more|full))\b.{0,160}\bhere\W{0,3}$"
+    r"|recommended|don['’]t miss|must read|up next) ?[:|]"
+    r"|(?:read (?:my|our|the|more|all|about)|see (?:our|all|more))\b.{0,160}\bhere\W{0,3}$"
+    r"|for (?:a list|more(?! than)|full)\b.{0,120}\b(?:see|read|click|go)\b.{0,20}\bhere\W{0,3}$"
     r"|updated \d",
     re.IGNORECASE,
 )

@@ -11,9 +11,12 @@ _GERMAN_WORDS = """der die das dem des und ein eine einen einem einer im vom zum
 bei nach sich nicht durch über"""
 _GERMAN = frozenset(_GERMAN_WORDS.split())
 _PATH = re.compile(r"[^.,;:!?«»›>|]{2,40}(?:(?: [»>|] ?|›)(?=[A-Z])[^.,;:!?«»›>|]{2,40}){2}")
-_SLASH_PATH = re.compile(r"[A-Z][\w& ]{1,20}(?: / [A-Z][\w& ]{1,20}){2}")
+_SLASH_PATH = re.compile(
+    r"(?:Home|News|Start|Index|Blog|Sports?|World|Business)(?: / [A-Z][\w& ]{1,20}){2}"
+)
 _DATED = re.compile(r"((?:0?[1-9]|1[0-2])/(?:[12]\d|3[01]|0?[1-9]))(?:/\d{2,4})? (?=[^\W\d_a-z])")
 MIN_DATES = 3
+MONTHS = 12
 _NETWORK = r"(?:Facebook|Twitter|LinkedIn|Instagram|YouTube|Reddit|Pinterest|WhatsApp|Tumblr)"
 _SHARE_BAR = re.compile(rf"{_NETWORK}(?:[^,]{{0,20}}?{_NETWORK}){{2}}", re.IGNORECASE)
 _SHARE_KEYS = ("acebook", "witter", "FACEBOOK", "TWITTER")  # a quick check
@@ -66,13 +69,18 @@ def is_path(paragraph: str) -> bool:
 def dated_entries(lines: Sequence[str], kept: Sequence[int]) -> set[int]:
     """Return which of the lines `kept` begin with a date in digits, if these are three dates.
 
+    The day of one of them must be over 12.
     Such lines are entries of a calendar or a list of posts.
 
     >>> sorted(dated_entries(["8/14 Vigil.", "8/15 Feast.", "It was.", "9/1/12 Fair."], range(4)))
     [0, 1, 3]
     """
     dates = {i: match[1] for i in kept if (match := _DATED.match(lines[i]))}
-    return set(dates) if len(set(dates.values())) >= MIN_DATES else set()
+    if len(set(dates.values())) < MIN_DATES:
+        return set()
+    # otherwise they may be fractions or times of music
+    is_date = any(int(date.partition("/")[2]) > MONTHS for date in dates.values())
+    return set(dates) if is_date else set()
 
 
 def is_share_bar(paragraph: str) -> bool:

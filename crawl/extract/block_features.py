@@ -22,7 +22,7 @@ LONG_CHARS = 200
 PROSE_CHARS = 60
 LEGAL_CHARS = 800
 STATED_CHARS = 40  # of a block that are looked for in the stated text
-MAX_SEARCHED_CHARS = 100_000_000  # of the stated text, over all blocks; a tenth of a second
+MAX_SEARCHED_CHARS = 100_000_000  # of the stated text, over all blocks; half a second at most
 BLOCK_TAGS = (
     "p", "div", "li", "td", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "figcaption",
     "dd", "dt", "section", "article", "body", "tr", "th", "figure", "address", "center",

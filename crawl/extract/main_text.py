@@ -79,8 +79,14 @@ def main_blocks(page: Blocks, model: Model) -> list[bool]:
     is_prose = other & (log_prose > 0)
     if is_prose.any() and np.expm1(log_prose[keep]).sum() < MIN_PROSE:
         keep |= is_prose & (logit > min(model.threshold, logit[is_prose].max() - PROSE_MARGIN))
-    for place in np.flatnonzero(other & (found.above[:, _EMBEDDED] > 0)):
-        keep[place] = place > 0 and keep[place - 1]
+    last = None
+    is_post = found.above[:, _EMBEDDED] > 0
+    if chars >= TINY_PAGE_CHARS and is_post.any():
+        for index in np.flatnonzero(other):
+            if not is_post[index]:
+                last = keep[index]
+            elif last is not None:
+                keep[index] = last
     return [bool(kept) for kept in keep]
 
 

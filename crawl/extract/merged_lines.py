@@ -114,12 +114,13 @@ def split_glued(line: str) -> list[str]:
 
 
 def cut_furniture(paragraph: str) -> str:
-    """Return a paragraph without its sentences that hold a menu, a button or a notice.
+    """Return a paragraph without its sentences that hold a menu, button, path to a page or notice.
 
     A sentence holds a menu if at least 40 % of its 45 or more words begin with a capital and
-    less than a twelfth ends in a comma or semicolon, unlike a list of names. Buttons ("Read More")
-    and notices are looked for in paragraphs of over 60 words; shorter ones are judged as a whole
-    elsewhere. If a third or more, and at least three, of the sentences are cut, nothing is left.
+    less than a twelfth ends in a comma or semicolon, unlike a list of names. Buttons ("Read More"),
+    paths and notices are looked for in paragraphs of over 60 words; shorter ones are judged as a
+    whole elsewhere. If a third or more, and at least three, of the sentences are cut, nothing is
+    left.
 
         >>> menu = "Home News Sports " * 8 + "the bridge in the valley of the river was old " * 3
         >>> cut_furniture(menu.strip() + ". It was built of iron by Ada Holm.")

@@ -15,13 +15,13 @@ _TAG = re.compile(r"<[^>]*+>?")
 
 def stated_text(html: bytes) -> str:
     """Return the stated text of a page in UTF-8 without white space, or an empty string."""
-    at = html.find(_NAME)
-    value = _VALUE.match(html, at + len(_NAME)) if at >= 0 else None
+    start = html.find(_NAME)
+    value = _VALUE.match(html, start + len(_NAME)) if start >= 0 else None
     if value is None:
         return ""
     try:
         text = json.loads(b'"%b"' % value[1], strict=False)
-    except ValueError:
+        plain = html_entities.unescape(text[:MAX_CHARS])
+    except ValueError:  # not JSON, or a character reference of thousands of digits
         return ""
-    plain = _TAG.sub(" ", html_entities.unescape(text[:MAX_CHARS]))
-    return "".join(plain.split())
+    return "".join(_TAG.sub(" ", plain).split())

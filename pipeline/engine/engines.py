@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import json
+import logging
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -201,7 +202,9 @@ def _start_job_servers_in_any_thread() -> None:
 
 
 def start_job_server(server: Any) -> Any:
-    """Return what a job server answers when it is started (takes the place of Beam's own method).
+    """Return the endpoint of a job server; start the server if it does not run.
+
+    Takes the place of Beam's method.
 
     Jobs run one after the other, so those that were started before are ended: Beam's runner for
     Flink has one for each job.
@@ -216,7 +219,7 @@ def start_job_server(server: Any) -> Any:
 
 
 def has_job_servers() -> bool:
-    """Whether a job server runs that this process has started."""
+    """Return whether a job server runs that this process has started."""
     return bool(_job_servers)
 
 
@@ -226,7 +229,11 @@ def end_job_servers() -> None:
     Beam would do that in an exit handler, but commands leave without calling those.
     """
     while _job_servers:
-        _job_servers.pop().stop()  # first out of the list: a signal may call this once more
+        server = _job_servers.pop()  # first out of the list: a signal may call this once more
+        try:
+            server.stop()
+        except Exception:
+            logging.getLogger(__name__).warning("a job server was not ended", exc_info=True)
 
 
 def _keep_ends_of_bundles() -> None:

@@ -35,7 +35,7 @@ class Rates:
     trained_chars: float = 1e6  # for a vocabulary
     encoded_chars: float = 4.5e6
     reported_chars: float = 4e6
-    model_seconds: float = 2.8  # spaCy and its model takes to load
+    model_seconds: float = 2.8  # that spaCy and its model take to load
     similar_seconds: float = 0.85  # the libraries of the similarity graph take to load
     stage_seconds: float = 0.15  # a stage takes to start
     text_seconds: float = 0.2  # the rules and the classifier of plain text take to load

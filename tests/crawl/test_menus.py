@@ -59,4 +59,5 @@ def test_entries_with_three_different_dates():
 def test_the_same_date_and_fractions_are_no_entries():
     assert not dated_entries(["9/11 Memorial.", "9/11 Museum.", "9/11 Commission."], range(3))
     assert not dated_entries(["1/2 cup of milk.", "1/3 cup of oil.", "1/4 cup of rum."], range(3))
+    assert not dated_entries(["3/4 Time is common.", "6/8 Time is old.", "2/4 Time."], range(3))
     assert not dated_entries(["13/1 Fair.", "8/32 Feast.", "24/7 Vigil.", "0/3 Lent."], range(4))

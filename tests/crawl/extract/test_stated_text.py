@@ -14,6 +14,7 @@ from wikisum.crawl.extract.stated_text import MAX_CHARS, stated_text
         ('{"articleBody": 7}', ""),
         ('{"articleBody": "never closed', ""),
         (r'{"articleBody": "\x"}', ""),  # no JSON
+        ('{"articleBody": "&#' + "9" * 5_000 + ';"}', ""),
     ],
 )
 def test_stated_text(html, expected):

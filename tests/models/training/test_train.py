@@ -401,7 +401,9 @@ def assert_alike(run, other):
         assert one == pytest.approx(two, rel=1e-4)
     weights, others = (choose(folder, "last").weights for folder in (run, other))
     for name in weights:
-        torch.testing.assert_close(weights[name], others[name], rtol=1e-2, atol=2e-3)
+        # the gradient of a key's bias is zero but for rounding, which Adam scales to a whole step
+        if not name.endswith("key.bias"):
+            torch.testing.assert_close(weights[name], others[name], rtol=1e-2, atol=2e-3)
 
 
 @pytest.mark.longest
