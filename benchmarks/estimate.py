@@ -45,15 +45,6 @@ FOLDERS = {
 }  # fmt: skip
 
 
-def cpu_seconds() -> float:
-    """CPU time so far of this process and of all that it or its workers have started."""
-    this, total = psutil.Process(), 0.0
-    for process in (this, *this.children(recursive=True)):
-        with contextlib.suppress(psutil.Error):
-            total += sum(process.cpu_times()[:4])  # with those of its children that have ended
-    return total
-
-
 def folder_bytes(folder: Path) -> int:
     """The sizes of all files below a folder, some of which may vanish meanwhile."""
     total = 0
@@ -182,13 +173,16 @@ def build(words: list[str], out: Path) -> Build:
 def stated_costs(words: list[str], out: Path) -> dict[str, Any]:
     """Return what `--estimate` states for the reference core, and the CPU time that it took."""
     result = io.StringIO()
-    start = cpu_seconds()
+    start = process_cpu_seconds(os.getpid())
     flags = ["build", *words, "--out", str(out), "--estimate", "--json", "--assume", "speed=1"]
     with contextlib.redirect_stdout(result):
         code = wikisum(flags)
     if code:
         raise SystemExit(code)
-    return {**json.loads(result.getvalue()), "own_seconds": cpu_seconds() - start}
+    return {
+        **json.loads(result.getvalue()),
+        "own_seconds": process_cpu_seconds(os.getpid()) - start,
+    }
 
 
 def print_times(stated: dict[str, Any], builds: list[Build]) -> list[tuple[Any, ...]]:

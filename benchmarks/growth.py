@@ -19,6 +19,7 @@ import ctypes
 import gzip
 import json
 import math
+import os
 import random
 import re
 import subprocess
@@ -33,8 +34,9 @@ from xml.sax.saxutils import escape, unescape
 
 import psutil
 
-from benchmarks.estimate import STAGES, cpu_seconds, folder_bytes
+from benchmarks.estimate import STAGES, folder_bytes
 from benchmarks.joins import table
+from benchmarks.speed_samples import process_cpu_seconds
 from wikisum.pipeline.cli import main as wikisum
 from wikisum.pipeline.engine import run
 
@@ -139,13 +141,13 @@ def one(*words: str) -> None:
         job: Any, construct: Any, parts: int, stage: str, *others: Any, **named: Any
     ) -> None:
         run_pipeline(job, construct, parts, stage, *others, **named)
-        print(STAGES.get(stage, stage), cpu_seconds(), file=to, flush=True)
+        print(STAGES.get(stage, stage), process_cpu_seconds(os.getpid()), file=to, flush=True)
 
     run.run_pipeline = watched
-    print("start", cpu_seconds(), file=to, flush=True)
+    print("start", process_cpu_seconds(os.getpid()), file=to, flush=True)
     with contextlib.redirect_stdout(sys.stderr):
         code = wikisum(["build", *words])
-    print("report", cpu_seconds(), file=to, flush=True)
+    print("report", process_cpu_seconds(os.getpid()), file=to, flush=True)
     sys.exit(code)
 
 
