@@ -2,19 +2,18 @@
 
 A parser written in C cannot be interrupted from within its process, and the threads of a worker
 receive no signals. So it runs in a child process, which is killed when its time is over and started
-again for the next call. The child ends with its parent, because its standard input is closed then.
+again for the next call. The child ends with its parent, because its connection is closed then.
 """
 
 import importlib
-import pickle
+import socket
 import struct
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any, BinaryIO, cast
-
-_LENGTH = struct.Struct(">Q")
+from multiprocessing.connection import Connection
+from typing import Any
 
 
 class KillableCallFailed(Exception):
@@ -28,6 +27,7 @@ class KillableCall:
         self._function = function
         self._timeout_seconds = timeout_seconds
         self._child: subprocess.Popen[bytes] | None = None
+        self._connection: Connection | None = None
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -50,72 +50,70 @@ class KillableCall:
 
     def _answer(self, arguments: tuple[Any, ...]) -> tuple[bool, Any] | None:
         """Return what the child answers, None if it dies. Raises KillableCallFailed."""
-        child = self._running_child()
-        timer = threading.Timer(self._timeout_seconds, child.kill)
-        timer.start()
+        connection = self._connected()
         try:
-            _send(cast(BinaryIO, child.stdin), arguments)
-            answer: tuple[bool, Any] | None = _receive(cast(BinaryIO, child.stdout))
-        except OSError:
-            answer = None
-        finally:
-            timed_out = not timer.is_alive()
-            timer.cancel()
-        if answer is None:
+            connection.send(arguments)
+            answer: tuple[bool, Any] = connection.recv()
+        except BlockingIOError as error:  # the limit of the socket
             self.close()
-            if timed_out:
-                raise KillableCallFailed(f"{self._function} took over {self._timeout_seconds:g} s")
+            message = f"{self._function} took over {self._timeout_seconds:g} s"
+            raise KillableCallFailed(message) from error
+        except (EOFError, OSError):
+            self.close()
+            return None
+        except BaseException:  # the next call must not get this answer
+            self.close()
+            raise
         return answer
 
-    def _running_child(self) -> subprocess.Popen[bytes]:
-        if self._child is None or self._child.poll() is not None:
+    def _connected(self) -> Connection:
+        """Return the connection to the child, which is started if it does not run."""
+        if self._connection is None or self._child is None or self._child.poll() is not None:
             self.close()
-            self._child = subprocess.Popen(
-                [sys.executable, "-m", "wikisum.crawl.wikipedia.deadline", self._function],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,  # or it would hold open what its parent redirects
-            )
-        return self._child
+            ours, theirs = socket.socketpair()
+            with theirs:
+                limit = _timeval(self._timeout_seconds)
+                ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+                ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
+                self._connection = Connection(ours.detach())
+                self._child = subprocess.Popen(
+                    [sys.executable, "-m", "wikisum.crawl.wikipedia.deadline", self._function],
+                    stdin=theirs.fileno(),
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,  # or it would hold open what its parent redirects
+                )
+        return self._connection
 
     def close(self) -> None:
         """End the child, if there is one."""
         if self._child is not None:
             self._child.kill()
             self._child.wait()
-            for pipe in (self._child.stdin, self._child.stdout):
-                if pipe is not None:
-                    pipe.close()
             self._child = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
-def _send(pipe: BinaryIO, value: Any) -> None:
-    data = pickle.dumps(value)
-    pipe.write(_LENGTH.pack(len(data)) + data)
-    pipe.flush()
+def _timeval(seconds: float) -> bytes:
+    """Return a C `struct timeval`."""
+    return struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
 
 
-def _receive(pipe: BinaryIO) -> Any:
-    """Return the next value, or None at the end of the pipe."""
-    head = pipe.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        return None
-    (size,) = _LENGTH.unpack(head)
-    data = pipe.read(size)
-    return pickle.loads(data) if len(data) == size else None
-
-
-def _serve(function: Callable[..., Any]) -> None:
-    answers = cast(BinaryIO, sys.stdout.buffer)
-    sys.stdout = sys.stderr  # nothing else may write to the pipe
-    while (arguments := _receive(cast(BinaryIO, sys.stdin.buffer))) is not None:
+def _serve(function: Callable[..., Any], connection: Connection) -> None:
+    while True:
+        try:
+            arguments = connection.recv()
+        except EOFError:
+            return
         try:
             answer = (False, function(*arguments))
         except Exception as error:
             answer = (True, error)
-        _send(answers, answer)
+        connection.send(answer)
 
 
 if __name__ == "__main__":
     module, _, name = sys.argv[1].partition(":")
-    _serve(getattr(importlib.import_module(module), name))
+    with Connection(sys.stdin.fileno()) as connection_to_parent:
+        _serve(getattr(importlib.import_module(module), name), connection_to_parent)

@@ -13,6 +13,11 @@ def sleep_for(seconds: float) -> str:
     return "slept"
 
 
+def length(text: str, seconds: float = 0) -> int:
+    time.sleep(seconds)
+    return len(text)
+
+
 def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -54,6 +59,35 @@ def test_a_call_over_its_time_is_ended_and_the_next_one_works(guard):
     with pytest.raises(KillableCallFailed, match="took over 3 s"):
         slow.call(60)
     assert slow.call(0) == "slept"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [10, 2_000_000])
+def test_a_child_that_is_stopped_takes_no_longer_than_one_that_works(guard, size):
+    """Whether or not the arguments fit into the buffer of the connection."""
+    stopped = guard("length", 2)
+    assert stopped.call("") == 0
+    os.kill(stopped._child.pid, signal.SIGSTOP)
+    start = time.monotonic()
+    with pytest.raises(KillableCallFailed, match="took over 2 s"):
+        stopped.call("a" * size)
+    assert time.monotonic() - start < 15
+    assert stopped.call("a" * 2_000_000) == 2_000_000
+
+
+@pytest.mark.slow
+def test_an_answer_that_nobody_waited_for_is_not_given_to_the_next_call(guard):
+    interrupted = guard("length")
+    interrupted.call("")
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted.call("a", 1)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    time.sleep(1)
+    assert interrupted.call("bc") == 2
 
 
 def test_a_child_that_dies_is_reported_of(guard):
