@@ -1,11 +1,13 @@
 """Vectors of tokens in context: the encoder of a spaCy model of named entities, with numpy.
 
 The network embeds each token by some of its attributes, independently of the others, and then
-applies convolutions over three tokens. Products of matrices always have 256 rows, so that the
-vector of a token does not depend, in any bit, on the other texts of a batch.
+applies convolutions over three tokens. Products of matrices always have the same number of rows,
+for all of which BLAS rounds alike, so that the vector of a token does not depend, in any bit, on
+the other texts of a batch.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -18,7 +20,8 @@ Keys = NDArray[np.uint64]
 Rows = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-BLOCK = 256  # rows of a product; more are hardly faster
+BLOCK = 256  # rows that a function gets; more are hardly faster
+_FEW_ROWS = 8  # which all kernels of OpenBLAS that were tried round alike
 MAX_KNOWN = 50_000  # words whose vectors are kept, 20 MB; more than a batch has tokens
 _EPSILON = np.float32(1e-8)  # as thinc adds it to the variance
 
@@ -39,7 +42,7 @@ class DenseLayer(NamedTuple):
         return in_blocks(self._block, rows, len(self.gain))
 
     def _block(self, rows: Floats) -> Floats:
-        best = maxout(rows @ self.weights + self.bias, len(self.gain))
+        best = maxout(_product(rows, self.weights) + self.bias, len(self.gain))
         best -= best.mean(axis=1, keepdims=True)
         variance = np.square(best).mean(axis=1, keepdims=True) + _EPSILON
         best *= variance ** np.float32(-0.5)
@@ -58,7 +61,26 @@ def maxout(values: Floats, width: int) -> Floats:
 
 def product(rows: Floats, weights: Floats) -> Floats:
     """Return `rows @ weights`."""
-    return in_blocks(lambda block: block @ weights, rows, weights.shape[1])
+    return in_blocks(lambda block: _product(block, weights), rows, weights.shape[1])
+
+
+def _product(block: Floats, weights: Floats) -> Floats:
+    """Return `block @ weights` for a block of 256 rows, all of which are rounded alike."""
+    few = block.reshape(-1, rows_alike(*weights.shape), block.shape[1])
+    found: Floats = (few @ weights).reshape(BLOCK, -1)
+    return found
+
+
+@cache
+def rows_alike(size: int, width: int) -> int:
+    """Return the rows, 256 or 8, of products with [size, width] that this processor rounds alike.
+
+    OpenBLAS's kernels for AVX2 (without AVX-512) add up in another order for half of every 12 rows.
+    """
+    chance = np.random.default_rng(0)
+    row, weights = (chance.normal(size=(n, size)).astype(np.float32) for n in (1, width))
+    found = np.repeat(row, BLOCK, axis=0) @ np.ascontiguousarray(weights.T)
+    return BLOCK if (found == found[0]).all() else _FEW_ROWS
 
 
 def in_blocks(function: Callable[[Floats], Floats], rows: Floats, width: int) -> Floats:
