@@ -4,8 +4,9 @@ import argparse
 import contextlib
 import json
 import logging
+import threading
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -204,18 +205,50 @@ def _start_job_servers_in_any_thread() -> None:
 def start_job_server(server: Any) -> Any:
     """Return the endpoint of a job server; start the server if it does not run.
 
-    Takes the place of Beam's method.
-
-    Jobs run one after the other, so those that were started before are ended: Beam's runner for
-    Flink has one for each job.
+    Takes the place of Beam's method. Jobs run one after the other, so those that were started
+    before are ended: Beam's runner for Flink has one for each job. Raises RuntimeError if the
+    server ends at once, with the last line that it printed.
     """
     with server._lock:
         if not server._started:
             end_job_servers()
-            server._endpoint = server._job_server.start()
+            with _error_with_output(server._job_server):
+                server._endpoint = server._job_server.start()
             server._started = True
             _job_servers.append(server)
     return server._endpoint
+
+
+@contextlib.contextmanager
+def _error_with_output(job_server: Any) -> Iterator[None]:
+    """Add the last line that a job server printed to Beam's error, which has only its status.
+
+    Beam logs the lines under the name of the server's class.
+    """
+    printed, logger = _Printed(), logging.getLogger(type(job_server).__name__)
+    logger.setLevel(logging.INFO)
+    logger.addHandler(printed)
+    before = threading.enumerate()
+    try:
+        yield
+    except RuntimeError as error:
+        # one reads what the server prints; one of gRPC prints a stack when its channel is closed
+        for thread in set(threading.enumerate()).difference(before):
+            thread.join(timeout=5)
+        raise RuntimeError(f"{error}: {printed.last}" if printed.last else str(error)) from error
+    finally:
+        logger.removeHandler(printed)
+
+
+class _Printed(logging.Handler):
+    """Keeps the last line that says something: not of a stack, nor the head of a list of flags."""
+
+    last = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        line = record.getMessage()
+        if line.strip() and not line[0].isspace() and not line.startswith("Usage"):
+            self.last = line
 
 
 def has_job_servers() -> bool:

@@ -9,7 +9,7 @@ import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.stager import Stager
 
-from benchmarks.clusters import ROOT, build, hashes, portable, prism
+from benchmarks.clusters import ENGINES, ROOT, build, hashes, portable
 from benchmarks.worker_kills import build_with_kills
 from tests.conftest import GOLDEN
 from tests.packaging.environments import build as build_wheel
@@ -97,29 +97,67 @@ def test_workers_that_do_not_start_end_the_build(tmp_path, monkeypatch, capsys):
     assert "no worker of the engine started within 5 seconds" in capsys.readouterr().err
 
 
+# the program that is replaced, its flag for the port, and how often it is started: Beam's runner
+# for Flink starts a job server for each job, and the check of the workers is a job too
+JOB_SERVERS = {
+    "flink": ("java", "--job-port", 4),
+    "spark": ("java", "--job-port", 1),
+    "prism": ("prism", "--job_port", 1),
+}
+
+
+def stand_in(name, folder, monkeypatch, script):
+    """Let a shell script take the place of a job server; `$2` is its port."""
+    program, flag, _ = JOB_SERVERS[name]
+    path = folder / "bin" / program
+    path.parent.mkdir()
+    path.write_text(f'#!/bin/sh\nwhile [ "$1" != {flag} ]; do shift; done\n{script}\n')
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(path.parent), prepend=":")
+    monkeypatch.setenv("WIKISUM_PRISM", str(path))
+    for engine in ("FLINK", "SPARK"):
+        monkeypatch.setenv(f"WIKISUM_{engine}_JAR", str(path))  # any file
+
+
 @pytest.mark.slow
-def test_beam_starts_the_job_server_of_prism_once_and_it_ends_with_the_command(
-    tmp_path, monkeypatch
+@pytest.mark.parametrize("name", JOB_SERVERS)
+def test_a_job_server_that_exits_after_its_start_is_reported_with_its_last_line(
+    name, tmp_path, monkeypatch
 ):
-    """With Beam's Python job service in the place of Prism, behind the flags that Prism gets.
+    """And nothing else: threads of gRPC print a stack when their channel is closed."""
+    script = "echo no such option >&2; echo Usage of it: >&2; echo '  --port' >&2; exit 3"
+    stand_in(name, tmp_path, monkeypatch, script)
+    words = ["articles", "--articles", str(GOLDEN / "sample.xml.bz2"), "--out", str(tmp_path / "o")]
+    with ENGINES[name](tmp_path / "engine") as engine:
+        call = [sys.executable, "-m", "wikisum", *words, "--", *engine.flags]
+        done = subprocess.run(call, capture_output=True, text=True)
+    assert done.returncode == 1
+    line = "wikisum articles: Service failed to start up with error 3: no such option\n"
+    assert done.stderr.endswith(line)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", JOB_SERVERS)
+def test_beam_starts_the_job_server_of_an_engine_and_it_ends_with_the_command(
+    name, tmp_path, monkeypatch
+):
+    """With Beam's Python job service in the place of the engine, behind the flags that it gets.
 
     `python -m wikisum`, since it leaves without calling exit handlers.
     """
-    stand_in, started = tmp_path / "prism", tmp_path / "started"
+    started = tmp_path / "started"
     service = f"{sys.executable} {ROOT / 'benchmarks' / 'job_service.py'}"
-    stand_in.write_text(
-        f'#!/bin/sh\necho $$ "$1" >> {started}\nexec {service} --port "$2" --workers 1\n'
-    )
-    monkeypatch.setenv("WIKISUM_PRISM", str(stand_in))
+    script = f'echo $$ >> {started}; exec {service} --port "$2" --workers 1'
+    stand_in(name, tmp_path, monkeypatch, script)
     words = ["articles", "--articles", str(GOLDEN / "sample.xml.bz2"), "--workers", "1"]
     assert main([*words, "--out", str(tmp_path / "embedded")]) == 0
-    with prism(tmp_path / "engine") as engine:
+    with ENGINES[name](tmp_path / "engine") as engine:
         call = [sys.executable, "-m", "wikisum", *words, "--out", str(tmp_path / "out")]
         done = subprocess.run([*call, "--", *engine.flags], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "service" not in done.stderr  # what Beam says goes to the log
-    (line,) = started.read_text().splitlines()
-    process, flag = line.split()
-    assert flag == "--job_port"
-    assert has_ended(int(process))
+    processes = started.read_text().split()
+    assert len(processes) == JOB_SERVERS[name][2]
+    assert all(has_ended(int(process)) for process in processes)
     assert hashes(tmp_path / "out") == hashes(tmp_path / "embedded")
