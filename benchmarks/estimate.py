@@ -23,14 +23,17 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-import psutil
-
-from benchmarks.speed_samples import process_cpu_seconds, read_samples, scaled_seconds
+from benchmarks.speed_samples import (
+    idlest_core,
+    pinned_to,
+    process_cpu_seconds,
+    sampling,
+    scaled_seconds,
+)
 from wikisum.pipeline.cli import main as wikisum
 from wikisum.pipeline.engine import run
 from wikisum.pipeline.joins.spill import SpillWriter
@@ -145,26 +148,22 @@ class Build(NamedTuple):
 
 def build(words: list[str], out: Path) -> Build:
     """Build into `out` in a process on the idlest core, beside one that samples its speed."""
-    idle = psutil.cpu_times_percent(0.5, percpu=True)
-    core = max(range(len(idle)), key=lambda index: idle[index].idle)
-    pin = partial(os.sched_setaffinity, 0, {core})
-    module = [sys.executable, "-m"]
-    command = [*module, "benchmarks.estimate", "--measure", "build", *words, "--out", str(out)]
+    core = idlest_core()
+    module = [sys.executable, "-m", "benchmarks.estimate"]
+    command = [*module, "--measure", "build", *words, "--out", str(out)]
     with (
-        tempfile.TemporaryFile("w+") as lines,  # a pipe would be full after some minutes
-        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=pin) as built,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, preexec_fn=pinned_to([core])
+        ) as built,
+        sampling(built.pid, [core]) as samples,
     ):
-        sampler = [*module, "benchmarks.speed_samples", str(built.pid)]
-        with subprocess.Popen(sampler, stdout=lines, preexec_fn=pin):
-            output = built.communicate()[0]
-        lines.seek(0)
-        samples = read_samples(lines.read().splitlines())
+        output = built.communicate()[0]
     if built.returncode:
         raise SystemExit(built.returncode)
     costs = json.loads(output.splitlines()[-1])
     seconds, unscaled = Counter[str](), Counter[str]()
     for stage, start, end in costs.pop("spans"):
-        seconds[stage] += scaled_seconds(samples, start, end)
+        seconds[stage] += scaled_seconds(samples[0], start, end)
         unscaled[stage] += end - start
     counts = json.loads((out / "manifest.json").read_text())["counts"]
     return Build(seconds, unscaled, costs, output_bytes(out), counts)

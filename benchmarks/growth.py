@@ -1,15 +1,22 @@
 """CPU time, peak memory and disk of each stage of a whole build, by the number of articles.
 
     python -m benchmarks.growth DUMP --rows benchmarks/growth.jsonl
-        [--articles 1000 4000 16000] [--workers 1 2] [--article-chars 1500] [--plot FILE]
+        [--articles 1000 4000 16000] [--workers 1 2] [--runs 1] [--article-chars 1500]
+        [--plot FILE]
 
 Builds datasets of generated slices: the articles of DUMP, a real Wikipedia dump, in turn, each with
 new titles, at most 1,500 characters (`--article-chars`), their templates, and references to two
 pages of 600 bytes. Every fourth article brings a template of its own. Each build runs in a new
 process. CPU time and the peak of the proportional set size are those of it and all its workers
 together; disk is what the output folder grows by at most while the stage runs. Memory is sampled
-twice per second. The figures of a build are appended to the file of `--rows`, and builds in it are
-not run again. Prints the table, and the exponents of CPU time.
+twice per second.
+
+A build with one worker is pinned to one core. CPU time is multiplied by the mean speed of the cores
+that the build runs on, which `speed_samples` measures ten times per second: other work and the
+temperature change it. With several workers a stage that keeps only one core busy is scaled by the
+mean of all, too. With several runs (`--runs`) CPU time is their median, memory and disk are their
+maximum. The figures of a build are appended to the file of `--rows`, and builds in it, however many
+runs they had, are not run again. Prints the table, and the exponents of CPU time.
 """
 
 import argparse
@@ -29,6 +36,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, unescape
 
@@ -36,7 +44,13 @@ import psutil
 
 from benchmarks.estimate import STAGES, folder_bytes
 from benchmarks.joins import table
-from benchmarks.speed_samples import process_cpu_seconds
+from benchmarks.speed_samples import (
+    idlest_core,
+    pinned_to,
+    process_cpu_seconds,
+    sampling,
+    scaled_seconds,
+)
 from wikisum.pipeline.cli import main as wikisum
 from wikisum.pipeline.engine import run
 
@@ -45,6 +59,8 @@ ARTICLES_PER_FILE = 1_000
 ARTICLES_PER_TEMPLATE = 4
 SERIES = ("workers", "entities", "article_chars")  # what the builds of one curve share
 NO_GRAPHS = "no graphs"
+DIGITS = {"cpu_seconds": 2, "unscaled_seconds": 2, "peak_mb": None, "disk_mb": 1}
+FIGURES = tuple(DIGITS)  # of a stage
 SAMPLE_SECONDS = 0.5
 PR_SET_CHILD_SUBREAPER = 36  # of Linux, prctl(2)
 _URL = re.compile(r"https?://[^\s|\]}<]+")
@@ -187,8 +203,8 @@ class Peaks:
         self._thread.join()
 
 
-def measured(sources: list[Source], count: int, workers: int, entities: str) -> dict[str, Any]:
-    """Build a slice; return the figures of each stage."""
+def built(sources: list[Source], count: int, workers: int, entities: str) -> dict[str, Any]:
+    """Build a slice; return the figures of each stage, and the size of what was made."""
     with tempfile.TemporaryDirectory() as name:
         folder, out = Path(name), Path(name) / "out"
         write_slice(folder, sources, count)
@@ -204,29 +220,62 @@ def measured(sources: list[Source], count: int, workers: int, entities: str) -> 
         words += ["--workers", str(workers), *graphs, "--recurring-articles", "0"]
         words += ["--memory", "0.25", "--vocab-size", "2000", "--vocab-sample", "4000"]
         command = [sys.executable, "-m", "benchmarks.growth", "--one", *words]
-        start = time.monotonic()
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
+        cores = [idlest_core()] if workers == 1 else sorted(os.sched_getaffinity(0))
         stages: dict[str, dict[str, float]] = {}
-        peaks, before = Peaks(psutil.Process(process.pid), out), 0.0
-        for line in process.stdout:
-            stage, seconds = line.split()
-            memory, disk = peaks.take()
-            if stage != "start":
-                row = stages.setdefault(stage, {"cpu_seconds": 0, "peak_mb": 0, "disk_mb": 0})
-                row["cpu_seconds"] = round(row["cpu_seconds"] + float(seconds) - before, 1)
-                row["peak_mb"] = round(max(row["peak_mb"], memory))
-                row["disk_mb"] = round(max(row["disk_mb"], disk), 1)
-                print(f"{count} articles, {stage}: {row}", file=sys.stderr)
-            before = float(seconds)
-        peaks.stop()
-        if process.wait():
-            raise SystemExit(f"{' '.join(command)} failed")
-        left = folder_bytes(out) / 1e6
+        spans: list[tuple[str, float, float]] = []
+        with (
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, text=True, preexec_fn=pinned_to(cores)
+            ) as process,
+            sampling(process.pid, cores) as samples,
+        ):
+            assert process.stdout is not None
+            peaks, before = Peaks(psutil.Process(process.pid), out), 0.0
+            for line in process.stdout:
+                stage, text = line.split()
+                memory, disk = peaks.take()
+                if stage != "start":
+                    row = stages.setdefault(stage, dict.fromkeys(FIGURES, 0.0))
+                    row["unscaled_seconds"] += float(text) - before
+                    row["peak_mb"] = max(row["peak_mb"], memory)
+                    row["disk_mb"] = max(row["disk_mb"], disk)
+                    spans.append((stage, before, float(text)))
+                    seconds = row["unscaled_seconds"]
+                    print(f"{count} articles, {stage}: {seconds:.1f} s", file=sys.stderr)
+                before = float(text)
+            peaks.stop()
+            if process.wait():
+                raise SystemExit(f"{' '.join(command)} failed")
+        for stage, start, end in spans:
+            of_cores = [scaled_seconds(of_core, start, end) for of_core in samples]
+            stages[stage]["cpu_seconds"] += sum(of_cores) / len(of_cores)
+        return {"stages": stages, "out_mb": folder_bytes(out) / 1e6}
+
+
+def measured(
+    sources: list[Source], count: int, workers: int, entities: str, runs: int
+) -> dict[str, Any]:
+    """Build a slice several times; return the figures of each stage."""
+    start = time.monotonic()
+    builds = [built(sources, count, workers, entities) for _ in range(runs)]
+    stages = {}
+    for stage in builds[0]["stages"]:
+        of_stage = [build["stages"][stage] for build in builds]
+        row = {name: max(each[name] for each in of_stage) for name in ("peak_mb", "disk_mb")}
+        for name in ("cpu_seconds", "unscaled_seconds"):
+            row[name] = median(each[name] for each in of_stage)
+        stages[stage] = _rounded(row) | {
+            "from_to": [round(f(each["cpu_seconds"] for each in of_stage), 2) for f in (min, max)]
+        }
     return {
-        "articles": count, "workers": workers, "entities": entities, "stages": stages,
-        "seconds": round(time.monotonic() - start), "out_mb": round(left, 1),
+        "articles": count, "workers": workers, "entities": entities, "runs": runs,
+        "stages": stages, "seconds": round(time.monotonic() - start),
+        "out_mb": round(builds[0]["out_mb"], 1),
     }  # fmt: skip
+
+
+def _rounded(row: dict[str, float]) -> dict[str, float]:
+    return {name: round(row[name], digits) for name, digits in DIGITS.items()}
 
 
 def lines(builds: list[dict[str, Any]]) -> list[dict[str, object]]:
@@ -237,18 +286,21 @@ def lines(builds: list[dict[str, Any]]) -> list[dict[str, object]]:
         smaller = [b for b in same if b["articles"] < build["articles"]]
         before = max(smaller, key=lambda b: int(b["articles"]), default=None)
         total = {
-            "cpu_seconds": round(sum(s["cpu_seconds"] for s in build["stages"].values()), 1),
+            name: round(sum(s[name] for s in build["stages"].values()), 1)
+            for name in ("cpu_seconds", "unscaled_seconds")
+        } | {
             "peak_mb": max(s["peak_mb"] for s in build["stages"].values()),
             "disk_mb": build["out_mb"],
         }
         for stage, figures in {**build["stages"], "all": total}.items():
             row = {name: build[name] for name in (*SERIES, "articles")}
-            row |= {"stage": stage, **figures, "exponent": "", "memory_ratio": ""}
+            row |= {"stage": stage, **{name: figures[name] for name in FIGURES}}
+            row |= {"exponent": "", "memory_ratio": ""}
             old = before and next((r for r in rows if _is_same(r, stage, before)), None)
             if before and old:
                 factor = math.log(build["articles"] / before["articles"])
-                growth = figures["cpu_seconds"] / max(float(str(old["cpu_seconds"])), 0.1)
-                row["exponent"] = round(math.log(max(growth, 0.01)) / factor, 2)
+                if growth := figures["cpu_seconds"] / max(float(str(old["cpu_seconds"])), 0.01):
+                    row["exponent"] = round(math.log(growth) / factor, 2)
                 if peak := int(str(old["peak_mb"])):  # none where a stage ended between two samples
                     row["memory_ratio"] = round(figures["peak_mb"] / peak, 2)
             rows.append(row)
@@ -295,6 +347,7 @@ def main() -> None:
     parser.add_argument("--articles", type=int, nargs="+", default=[1_000, 4_000, 16_000])
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--entities", default="none", choices=["spacy", "fast", "none", NO_GRAPHS])
+    parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--article-chars", type=int, default=1_500)
     parser.add_argument("--rows", type=Path, required=True, metavar="FILE")
     parser.add_argument("--plot", metavar="FILE")
@@ -306,7 +359,7 @@ def main() -> None:
     for count in args.articles:
         for workers in args.workers:
             if (count, workers, args.entities, args.article_chars) not in done:
-                figures = measured(sources, count, workers, args.entities)
+                figures = measured(sources, count, workers, args.entities, args.runs)
                 builds.append({**figures, "article_chars": args.article_chars})
                 with args.rows.open("a") as file:
                     file.write(json.dumps(builds[-1]) + "\n")

@@ -9,14 +9,19 @@ CPU time of the other process so far, and the speed of the core.
 
 import contextlib
 import os
+import subprocess
 import sys
+import tempfile
 import time
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
+
+import psutil
 
 from wikisum.pipeline.estimate.speed import core_speed
 
@@ -69,6 +74,39 @@ def scaled_seconds(samples: Sequence[SpeedSample], start: float, end: float) -> 
         (after - before) * _speed_at(samples, cpus, (before + after) / 2)
         for before, after in pairwise([start, *inner, end])
     )
+
+
+@contextlib.contextmanager
+def sampling(pid: int, cores: Sequence[int]) -> Iterator[list[list[SpeedSample]]]:
+    """Sample the speeds of cores in processes of their own until process `pid` has ended.
+
+    Yields an empty list. When the block ends, it has the samples of each core.
+    """
+    taken: list[list[SpeedSample]] = []
+    command = [sys.executable, "-m", "benchmarks.speed_samples", str(pid)]
+    with contextlib.ExitStack() as stack:
+        # files, since a pipe would be full after some minutes
+        printed = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in cores]
+        samplers = [
+            subprocess.Popen(command, stdout=out, preexec_fn=pinned_to([core]))
+            for core, out in zip(cores, printed, strict=True)
+        ]
+        yield taken
+        for sampler, out in zip(samplers, printed, strict=True):
+            sampler.wait()
+            out.seek(0)
+            taken.append(read_samples(out.read().splitlines()))
+
+
+def pinned_to(cores: Sequence[int]) -> partial[None]:
+    """Return a function that pins the process that calls it, and its children, to cores."""
+    return partial(os.sched_setaffinity, 0, set(cores))
+
+
+def idlest_core() -> int:
+    """Return the number of the core that was idle the most for 0.5 s, of those we may use."""
+    idle = psutil.cpu_times_percent(0.5, percpu=True)
+    return max(os.sched_getaffinity(0), key=lambda core: idle[core].idle)
 
 
 def _speed_at(samples: Sequence[SpeedSample], cpus: list[float], moment: float) -> float:

@@ -8,6 +8,7 @@ from benchmarks.speed_samples import (
     SpeedSample,
     process_cpu_seconds,
     read_samples,
+    sampling,
     scaled_seconds,
 )
 
@@ -55,3 +56,17 @@ def test_the_cpu_time_of_ended_and_living_children_counts():
         child.stdout.readline()
         assert process_cpu_seconds(os.getpid()) - ended >= 0.28
         child.communicate(b"\n")
+
+
+def test_each_core_is_sampled_until_the_process_ends():
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    work = "import time\nwhile time.process_time() < 4: pass\n"
+    with (
+        subprocess.Popen([sys.executable, "-c", work]) as process,
+        sampling(process.pid, cores) as samples,
+    ):
+        process.wait()
+    assert len(samples) == len(cores)
+    for of_core in samples:
+        assert of_core[-1].cpu_seconds > 0.3
+        assert all(sample.speed > 0 for sample in of_core)
