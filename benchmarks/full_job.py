@@ -55,7 +55,7 @@ def text_pages(assumed: Assumptions) -> PageSample:
     chars = round(paragraphs * assumed.paragraph_chars)
     size_bytes = 100 * WET_PAGE_BYTES
     lines = size_bytes // WET_LINE_BYTES
-    return PageSample(100, 0, size_bytes, documents, documents, paragraphs, chars, lines)
+    return PageSample(100, 0, size_bytes, documents, documents, paragraphs, chars, lines, chars)
 
 
 def stated(settings: Settings, values: dict[str, float]) -> Estimate:

@@ -14,7 +14,7 @@ from wikisum.pipeline.setting import Settings
 
 # Starting a stage takes so many times `stage_seconds`: some read or join something else first
 _STARTS = {
-    "articles": 4.0, "wanted": 0.7, "examples": 3.6, "vocab": 0.8, "tokenize": 0.7, "report": 1.4
+    "articles": 2.0, "examples": 2.0, "vocab": 0.8, "tokenize": 0.8, "report": 1.3
 }  # fmt: skip
 # Memory of a process that joins, per byte of the records that it holds, on average. Joins allow
 # twice as much (`pipeline/joins/run.py`), for freed memory that lies between objects in use.
@@ -143,7 +143,7 @@ def stage_costs(
         _graphs(volume, settings, rates),
         _vocab(volume, settings, rates, assumed),
         _tokenize(volume, rates),
-        StageCost("report", cpu_seconds=volume.kept_chars / rates.reported_chars),
+        _report(volume, rates),
     ]
     return costs
 
@@ -175,6 +175,7 @@ def _graphs(volume: Volumes, settings: Settings, rates: Rates) -> StageCost:
 
 def _articles(volume: Volumes, is_original: bool, rates: Rates) -> StageCost:
     seconds = volume.input_bytes / rates.dump_bytes + volume.markup_chars / rates.markup_chars
+    seconds += volume.articles / rates.articles
     if is_original:
         seconds = volume.input_bytes / rates.original_bytes
     return StageCost(
@@ -267,7 +268,7 @@ def _extraction(volume: Volumes, settings: Settings, rates: Rates) -> float:
     seconds = volume.html_bytes / html_speed
     if volume.text_bytes:
         seconds += rates.text_seconds + volume.text_bytes / rates.text_bytes
-        seconds += volume.text_lines / rates.text_lines
+        seconds += volume.text_lines / rates.text_lines + volume.text_chars / rates.text_chars
     return seconds
 
 
@@ -303,7 +304,7 @@ def _tokenize(volume: Volumes, rates: Rates) -> StageCost:
     in_examples = volume.packed_bytes * volume.examples / max(volume.articles, 1)
     return StageCost(
         "tokenize",
-        cpu_seconds=volume.kept_chars / rates.encoded_chars,
+        cpu_seconds=volume.kept_chars / rates.encoded_chars + in_examples / rates.copied_bytes,
         output_bytes=in_examples * rates.article_share
         + volume.kept_chars * rates.example_char_bytes
         + volume.used * rates.example_document_bytes,
@@ -323,6 +324,11 @@ def _vocab(volume: Volumes, settings: Settings, rates: Rates, assumed: Assumptio
         process_bytes=chars * rates.vocab_char_bytes,
         is_single=True,
     )
+
+
+def _report(volume: Volumes, rates: Rates) -> StageCost:
+    seconds = volume.kept_chars / rates.reported_chars + volume.wanted / rates.reported_pages
+    return StageCost("report", cpu_seconds=seconds)
 
 
 def total(costs: list[StageCost]) -> StageCost:

@@ -16,8 +16,9 @@ class Rates:
 
     dump_bytes: float = 2.7e6  # of compressed dump, cut into pages
     markup_chars: float = 1.2e6  # of articles' markup, parsed
+    articles: float = 770  # parsed, however short they are
     original_bytes: float = 15e6  # of TFRecords and JSON
-    wanted_pages: float = 25e3  # of articles, sorted by URL
+    wanted_pages: float = 30e3  # of articles, sorted by URL
     index_urls: float = 5e3  # looked up in a crawl's index
     live_pages: float = 450  # of 100 KB, asked of the web, unencrypted
     crawl_bytes: float = 70e6  # of compressed crawl files
@@ -26,15 +27,18 @@ class Rates:
     soup_bytes: float = 4.5e6
     trafilatura_bytes: float = 2.5e6
     text_bytes: float = 21e6  # of plain pages, as WET files have them
-    text_lines: float = 90e3  # of these pages, judged one by one
-    compared_chars: float = 4e6  # of paragraphs, held against their article and ranked
-    shuffled_bytes: float = 15e6
+    text_lines: float = 200e3  # of these pages
+    text_chars: float = 1.9e6  # of their text that is kept
+    compared_chars: float = 3e6  # of paragraphs, held against their article and ranked
+    shuffled_bytes: float = 7.8e6
     similar_chars: float = 2.5e6  # of linked paragraphs, read and held against each other
     spacy_chars: float = 90e3  # of paragraphs in which entities are recognized
     fast_chars: float = 440e3
     trained_chars: float = 1e6  # for a vocabulary
-    encoded_chars: float = 4.5e6
-    reported_chars: float = 4e6
+    encoded_chars: float = 5.9e6
+    copied_bytes: float = 25e6  # of articles, into examples
+    reported_chars: float = 6.7e6
+    reported_pages: float = 80e3  # of those wanted
     model_seconds: float = 2.8  # that spaCy and its model take to load
     similar_seconds: float = 0.85  # the libraries of the similarity graph take to load
     stage_seconds: float = 0.15  # a stage takes to start

@@ -78,7 +78,9 @@ class _Sampled:
             seen["documents"] += 1
             seen["own_language"] += made.language is None or own in (ANY_LANGUAGE, made.language)
             seen["paragraphs"] += len(made.paragraphs)
-            seen["chars"] += sum(map(len, made.paragraphs))
+            chars = sum(map(len, made.paragraphs))
+            seen["chars"] += chars
+            seen["text_chars"] += 0 if item.kind == "html" else chars
 
 
 def sample_pages(

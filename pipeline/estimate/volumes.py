@@ -38,7 +38,8 @@ class ArticleSample(NamedTuple):
 class PageSample(NamedTuple):
     """Sums over sampled pages: pages in HTML, bytes, pages with kept text and its paragraphs.
 
-    `text_lines` counts the lines of pages of plain text.
+    `text_lines` counts the lines of pages of plain text, and `text_chars` those of their
+    characters that are kept.
     """
 
     pages: int
@@ -49,6 +50,7 @@ class PageSample(NamedTuple):
     paragraphs: int
     chars: int
     text_lines: int = 0
+    text_chars: int = 0
 
 
 class CrawlSample(NamedTuple):
@@ -76,8 +78,9 @@ class Volumes(NamedTuple):
 
     `found` wanted pages are in the crawl, and `found_live` of the `asked_live` requested ones are
     on the web. `documents` of them have text, and `used` of these are in the right language.
-    `chars` counts the characters of their paragraphs, `kept_chars` those that examples keep,
-    `linked_chars` those in graphs, and `entity_chars` those in which entities are recognized.
+    `chars` counts the characters of their paragraphs, `text_chars` those of plain pages,
+    `kept_chars` those that examples keep, `linked_chars` those in graphs, and `entity_chars` those
+    in which entities are recognized.
     """
 
     articles: float
@@ -93,6 +96,7 @@ class Volumes(NamedTuple):
     html_bytes: float
     text_bytes: float
     text_lines: float
+    text_chars: float
     documents: float
     used: float
     chars: float
@@ -152,6 +156,7 @@ def volumes(
         html_bytes=page_bytes * pages.html / pages.pages,
         text_bytes=page_bytes * (1 - pages.html / pages.pages),
         text_lines=scale * pages.text_lines,
+        text_chars=scale * pages.text_chars,
         documents=documents,
         used=used,
         chars=chars,

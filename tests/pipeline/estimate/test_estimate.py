@@ -38,7 +38,7 @@ def test_stages_by_hand():
     ]  # fmt: skip
     articles = cost(estimated, "articles")
     assert articles.read_bytes == 10_000
-    assert articles.cpu_seconds == pytest.approx(4 + 10_000 / 2.7e6 + 280_000 / 1.2e6)
+    assert articles.cpu_seconds == pytest.approx(2 + 10_000 / 2.7e6 + 280_000 / 1.2e6 + 200 / 770)
     assert articles.output_bytes == pytest.approx(0.9 * 400_000)
     scan = cost(estimated, "scan")
     assert scan.read_bytes == 50_000
@@ -66,11 +66,13 @@ def test_text_records_are_extracted_at_their_own_speed():
     assert html - mixed == pytest.approx(difference)
 
 
-def test_lines_of_text_cost_time_of_their_own():
+def test_lines_of_text_and_what_is_kept_of_it_cost_time_of_their_own():
     half = CRAWL._replace(pages=PAGES._replace(html=50))
     lines = half._replace(pages=half.pages._replace(text_lines=200))
-    plain, judged = (cost(found(crawl), "scan").cpu_seconds for crawl in (half, lines))
+    kept = half._replace(pages=half.pages._replace(text_chars=3_000))
+    plain, judged, cleaned = (cost(found(c), "scan").cpu_seconds for c in (half, lines, kept))
     assert judged - plain == pytest.approx(600 * 2 / RATES.text_lines)
+    assert cleaned - plain == pytest.approx(600 * 30 / RATES.text_chars)
 
 
 def test_examples_hold_articles_paragraphs_and_documents():
@@ -81,6 +83,15 @@ def test_examples_hold_articles_paragraphs_and_documents():
     assert min(articles, paragraphs, documents) > 0
     output = cost(found(), "tokenize").output_bytes
     assert output == pytest.approx(articles + paragraphs + documents)
+
+
+def test_time_for_paragraphs_articles_and_wanted_pages():
+    volume = found().volumes
+    copied_bytes = volume.packed_bytes * volume.examples / volume.articles
+    seconds = volume.kept_chars / RATES.encoded_chars + copied_bytes / RATES.copied_bytes
+    assert cost(found(), "tokenize").cpu_seconds == pytest.approx(0.8 + seconds)
+    seconds = volume.kept_chars / RATES.reported_chars + 1_000 / RATES.reported_pages
+    assert cost(found(), "report").cpu_seconds == pytest.approx(1.3 + seconds)
 
 
 def test_corpora():
@@ -152,7 +163,7 @@ def test_other_settings():
     given = found(settings=Settings(VocabSettings(vocab="x.model")))
     assert cost(given, "vocab").cpu_seconds == 0.8
     original = found(articles=ARTICLES._replace(is_original=True))
-    assert cost(original, "articles").cpu_seconds == pytest.approx(4 + 10_000 / 15e6)
+    assert cost(original, "articles").cpu_seconds == pytest.approx(2 + 10_000 / 15e6)
 
 
 def test_empty_samples_divide_by_nothing():

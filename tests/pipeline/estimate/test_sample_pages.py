@@ -40,10 +40,12 @@ def test_records_matches_and_pages_by_hand(tmp_path):
     assert found.pages.bytes == 3 * size + 2 * len(LEAD) + len("Short.")
 
 
-def test_lines_of_plain_text_are_counted(tmp_path):
-    text = warc_record("http://text.example/", b"One.\nTwo.\nThree.\n", kind="conversion")
+def test_plain_text_is_counted_apart(tmp_path):
+    lines = f"One.\nTwo.\n{LEAD}\n".encode()
+    text = warc_record("http://text.example/", lines, kind="conversion")
     found = sampled(tmp_path, page("http://html.example/", f"{LEAD}\n"), text)
     assert (found.pages.pages, found.pages.html, found.pages.text_lines) == (2, 1, 3)
+    assert (found.pages.chars, found.pages.text_chars) == (2 * len(LEAD), len(LEAD))
 
 
 def test_pages_of_other_languages_are_counted_apart(tmp_path):

@@ -73,10 +73,10 @@ def test_a_crawl_without_files_has_the_assumed_share():
 
 
 def test_html_and_text_are_the_two_parts_of_the_pages():
-    mixed = CRAWL._replace(pages=PAGES._replace(html=25, text_lines=300))
+    mixed = CRAWL._replace(pages=PAGES._replace(html=25, text_lines=300, text_chars=500))
     found = volumes(ARTICLES, None, mixed, Settings(), ASSUMED)
     assert (found.html_bytes, found.text_bytes) == (600 * 4_500, 600 * 13_500)
-    assert found.text_lines == pytest.approx(600 * 3)
+    assert (found.text_lines, found.text_chars) == pytest.approx((600 * 3, 600 * 5))
 
 
 def test_sums_of_the_sample_grow_with_the_articles():
