@@ -44,6 +44,7 @@ _RESUME = "perhaps for lack of memory; run the same command to resume"
 _SERVER = """
 import sys
 number, modules, *sys.path[:] = sys.argv[1:]
+import wikisum.pipeline.cli  # drops a warning of Beam
 from wikisum.pipeline.workers import serve
 serve(int(number), modules.split())
 """

@@ -162,6 +162,7 @@ def _run(run: Callable[..., int], args: argparse.Namespace, beam_flags: list[str
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from wikisum.pipeline.engine import files
+    from wikisum.pipeline.engine.engines import checked_flags
 
-    files.set_beam_flags(beam_flags)
+    files.set_beam_flags(checked_flags(beam_flags))  # Beam would print its usage for wrong ones
     return run(args, beam_flags)

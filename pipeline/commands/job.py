@@ -12,7 +12,7 @@ from typing import TextIO
 from wikisum.pipeline import build as flow
 from wikisum.pipeline.commands.command import INTERRUPTED
 from wikisum.pipeline.engine import files
-from wikisum.pipeline.engine.engines import check_reachable, checked_flags, end_job_servers
+from wikisum.pipeline.engine.engines import check_reachable, checked_flags, end_local_engine
 from wikisum.pipeline.engine.job import Job, default_memory_bytes
 from wikisum.pipeline.engine.runner import end_engine
 from wikisum.pipeline.engine.workspace import MANIFEST, StageResult, Workspace
@@ -86,5 +86,5 @@ def _interrupt(to: TextIO, *_: object) -> None:
     """
     to.write("\nwikisum: interrupted; run the same command to resume\n")
     with contextlib.suppress(Exception):
-        end_job_servers()
+        end_local_engine()
     os._exit(INTERRUPTED)

