@@ -16,6 +16,7 @@ from wikisum.pipeline.engine.progress import Ticker, watched
 from wikisum.pipeline.engine.shards import ShardFile
 from wikisum.pipeline.engine.stage import Stage
 from wikisum.pipeline.engine.workspace import (
+    MANIFEST,
     PartResult,
     StageResult,
     Workspace,
@@ -39,7 +40,8 @@ def sha256_of(path: str, ticker: Ticker) -> str:
 def verify(job: Job, stages: Iterable[Stage]) -> list[str]:
     """Delete the damaged files of these stages and return their paths, relative to the folder.
 
-    Each is named on the terminal with what is wrong with it.
+    Each is named on the terminal with what is wrong with it. The manifest is deleted, so that the
+    report and the card, of which no hash is recorded, are written anew.
     """
     workspace = job.workspace
     recorded = recorded_files(workspace, stages)
@@ -55,6 +57,7 @@ def verify(job: Job, stages: Iterable[Stage]) -> list[str]:
             job.to.write(f"{path}: {fault}; it is made again\n")
             files.delete(workspace.path(path))
             damaged.append(path)
+    files.delete(workspace.path(MANIFEST))
     job.to.write(f"{'verify':<9} {len(recorded):,} files, {len(damaged):,} damaged\n")
     return damaged
 
