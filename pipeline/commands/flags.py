@@ -16,6 +16,8 @@ T = TypeVar("T")
 SPLITS = ("train", "validation", "test")
 _WORDS: dict[type, str] = {int: "a whole number", float: "a number"}
 _METAVARS = {int: "N", float: "X", str: "NAME"}
+MAX_WORKERS = 1024
+MIN_MEMORY_GIB, MAX_MEMORY_GIB = 0.05, 1e6
 
 
 def add_settings(
@@ -125,7 +127,7 @@ def add_verify(parser: argparse.ArgumentParser) -> None:
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """Add `--workers`."""
     text = "worker processes (default: one per core)"
-    parser.add_argument("--workers", type=count, metavar="N", help=text)
+    parser.add_argument("--workers", type=worker_count, metavar="N", help=text)
 
 
 def add_run_flags(parser: argparse.ArgumentParser) -> None:
@@ -138,7 +140,7 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
         "memory for joins, over all workers of this machine (default: 1 GiB per worker, at most "
         "half of the machine's); results do not depend on it"
     )
-    parser.add_argument("--memory", type=amount, metavar="GIB", help=text)
+    parser.add_argument("--memory", type=memory_gib, metavar="GIB", help=text)
 
 
 def add_dataset(parser: argparse.ArgumentParser, flag: str = "data") -> None:
@@ -184,6 +186,23 @@ def amount(text: str) -> float:
     value: float = _converted(float, text)
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"must be above 0, not {text}")
+    return value
+
+
+def worker_count(text: str) -> int:
+    """Return the number of worker processes that a word of the call stands for."""
+    value = count(text)
+    if value > MAX_WORKERS:
+        raise argparse.ArgumentTypeError(f"must be at most {MAX_WORKERS:,}, not {text}")
+    return value
+
+
+def memory_gib(text: str) -> float:
+    """Return the memory for joins that a word of the call stands for."""
+    value = amount(text)
+    if not MIN_MEMORY_GIB <= value <= MAX_MEMORY_GIB:
+        bounds = f"between {MIN_MEMORY_GIB} and {MAX_MEMORY_GIB:,.0f}"
+        raise argparse.ArgumentTypeError(f"must be {bounds}, not {text}")
     return value
 
 

@@ -24,7 +24,7 @@ def range_bytes(job: Job) -> int:
     """The bytes of packed records that a worker may hold."""
     if job.beam_flags:
         return _CLUSTER_RANGE_BYTES
-    return job.memory_bytes // job.workers // _BYTES_PER_PACKED_BYTE
+    return max(1, job.memory_bytes // job.workers // _BYTES_PER_PACKED_BYTE)
 
 
 def range_count(job: Job, packed_bytes: float) -> int:

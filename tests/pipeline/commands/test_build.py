@@ -37,6 +37,25 @@ def test_wrong_calls_write_nothing(words, message, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
+WET = ["--warcs", "tests/golden/sample-wet-*.gz"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([*WET, "--memory", "1e-9"], "--memory must be between 0.05 and 1,000,000, not 1e-9"),
+        ([*WET, "--memory", "1e300"], "--memory must be between 0.05 and 1,000,000, not 1e300"),
+        ([*WET, "--workers", "99999999"], "--workers must be at most 1,024, not 99999999"),
+    ],
+)
+def test_calls_that_would_fail_late_are_refused_at_once(words, message, tmp_path, capsys):
+    call = ["build", "--articles", "tests/golden/sample.xml.bz2", "--out", str(tmp_path / "out")]
+    assert main([*call, *words]) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert message in said
+    assert not (tmp_path / "out").exists()
+
+
 def test_local_inputs_are_refused_for_dataflow(capsys):
     articles, warcs = str(GOLDEN / "sample.xml.bz2"), str(GOLDEN / "sample-pages-00000.warc.gz")
     words = ["build", "--articles", articles, "--warcs", warcs, "--out", "gs://bucket/out"]

@@ -11,9 +11,11 @@ from wikisum.pipeline.commands.flags import (
     amount,
     count,
     given,
+    memory_gib,
     names,
     run_path,
     settings_of,
+    worker_count,
 )
 from wikisum.ranker.setting import setting
 
@@ -116,6 +118,13 @@ def test_words_of_plain_flags():
     for wrong in ("0", "-1", "inf", "nan", "x"):
         with pytest.raises(argparse.ArgumentTypeError):
             amount(wrong)
+    assert (worker_count("1024"), memory_gib("0.05")) == (1024, 0.05)
+    for wrong in ("0", "1025", "99999999"):
+        with pytest.raises(argparse.ArgumentTypeError):
+            worker_count(wrong)
+    for wrong in ("1e-9", "0.049", "1e300"):
+        with pytest.raises(argparse.ArgumentTypeError):
+            memory_gib(wrong)
 
 
 @pytest.mark.parametrize(

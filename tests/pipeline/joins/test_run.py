@@ -35,6 +35,10 @@ def test_ranges_fit_in_the_memory_of_a_worker(job):
     assert [division_count(two, size << 20) for size in (0, 33)] == [1, 2]
 
 
+def test_a_range_has_a_byte_at_least(job):
+    assert range_bytes(replace(job, workers=GIB)) == 1
+
+
 def test_ranges_are_small_on_a_cluster(job):
     cluster = replace(job, beam_flags=("--runner=X",))
     assert range_count(cluster, 1 << 30) == 65
