@@ -77,6 +77,26 @@ def site_of_dump(dump: list[InputFile], language: str | None = None) -> Site:
     raise ValueError("--articles names no dump, only an index")
 
 
+def check_files(
+    settings: ArticleSettings, dump: list[InputFile], urls: list[InputFile]
+) -> ArticleSettings:
+    """Return the settings with the split of these files of articles where none is named.
+
+    Raises ValueError for files that do not go with each other or with the settings.
+    """
+    is_of_original = is_original(dump)
+    split = settings.split or ("t2t" if is_of_original else "wikisum")
+    settings = replace(settings, split=split)
+    if is_of_original:
+        pair_files(dump, urls, settings)
+    elif urls or split in SPLIT_TENTHS:
+        flag = "--urls goes" if urls else f"--split {split} goes"
+        raise ValueError(f"{flag} with the original WikiSum files, but --articles names a dump")
+    else:
+        site_of_dump(dump, settings.dump_language)
+    return settings
+
+
 def read_articles(
     job: Job,
     settings: Settings,
@@ -93,12 +113,7 @@ def read_articles(
     """
     urls = urls or []
     is_of_original = is_original(dump)
-    articles = settings[ArticleSettings]
-    split = articles.split or ("t2t" if is_of_original else "wikisum")
-    articles = replace(articles, split=split)
-    if not is_of_original and (urls or split in SPLIT_TENTHS):
-        flag = "--urls goes" if urls else f"--split {split} goes"
-        raise ValueError(f"{flag} with the original WikiSum files, but --articles names a dump")
+    articles = check_files(settings[ArticleSettings], dump, urls)
     tasks: list[Any] = (
         pair_files(dump, urls, articles) if is_of_original else plan_parts(dump, articles.limit)
     )

@@ -5,6 +5,7 @@ import sys
 
 from wikisum.pipeline import build as flow
 from wikisum.pipeline.articles.settings import ArticleSettings
+from wikisum.pipeline.articles.stage import check_files
 from wikisum.pipeline.commands import settings as flags
 from wikisum.pipeline.commands.command import BAD_CALL, DONE, Command
 from wikisum.pipeline.commands.estimate import add_estimate_flags, estimate
@@ -45,10 +46,11 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     inputs = {
         "dump": flags.input_files("--articles", args.articles),
         "urls": flags.input_files("--urls", args.urls),
-        "search_results": flags.input_files("--search-results", args.search_results),
+        "search_results": flags.search_results(args, settings),
         "warcs": crawl_files(args.warcs, flags.root_of_lists(args), Access(remote, None, 1)),
     }
-    titles = flags.input_file("--titles", settings[ArticleSettings].titles)
+    titles = flags.titles_file(settings[ArticleSettings].titles)
+    check_files(settings[ArticleSettings], inputs["dump"], inputs["urls"])
     if args.estimate:
         return _print_estimate(estimate(args, settings, remote, live, bool(beam_flags), **inputs))
     check_build(needs_spacy=settings[GraphSettings].needs_spacy)

@@ -10,8 +10,8 @@ from wikisum.pipeline.commands.job import done_stage, open_job, refresh_manifest
 from wikisum.pipeline.commands.settings import (
     WARCS_HELP,
     add_server_flags,
-    input_file,
     root_of_lists,
+    titles_file,
 )
 from wikisum.pipeline.pages.crawl_files import crawl_files
 from wikisum.pipeline.remote.access import Access, access_of
@@ -31,7 +31,7 @@ def search(args: argparse.Namespace, beam_flags: list[str]) -> int:
     if args.titles is not None and settings.queries == "sections":
         raise ValueError("--queries sections needs articles: it does not go with --titles")
     warcs = crawl_files(args.warcs, root_of_lists(args), Access(remote, None, 1))
-    titles = input_file("--titles", args.titles)
+    titles = titles_file(args.titles)
     with open_job(args, beam_flags, None if titles else "articles") as job:
         articles = None if titles else done_stage(job, "articles")
         if articles is not None:

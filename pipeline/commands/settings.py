@@ -16,6 +16,7 @@ from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.remote.settings import RemoteSettings
 from wikisum.pipeline.setting import Settings
 from wikisum.pipeline.stages import setting_kinds
+from wikisum.pipeline.wanted.settings import WantedSettings
 from wikisum.ranker.data.vocab import load_model
 from wikisum.ranker.setting import Checked, flag_of
 
@@ -81,6 +82,29 @@ def input_files(flag: str, paths: Sequence[str]) -> list[InputFile]:
 def input_file(flag: str, path: str | None) -> list[InputFile]:
     """Return the file of a flag, if it is named."""
     return [] if path is None else input_files(flag, [path])
+
+
+def search_results(args: argparse.Namespace, settings: Settings) -> list[InputFile]:
+    """Return the files of --search-results. Raises ValueError if the corpus needs some."""
+    corpus = settings[WantedSettings].corpus
+    if corpus == "search" and not args.search_results:
+        raise ValueError(f"--corpus {corpus} needs --search-results")
+    return input_files("--search-results", args.search_results)
+
+
+def titles_file(path: str | None) -> list[InputFile]:
+    """Return the file of --titles, if it is named. Raises ValueError for one without titles."""
+    found = input_file("--titles", path)
+    for file in found:
+        try:
+            text = files.read_bytes(file.path).decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"--titles {file.path} is not UTF-8: byte {error.start} is wrong"
+            ) from error
+        if not text.strip():
+            raise ValueError(f"--titles {file.path} has no titles: write one on each line")
+    return found
 
 
 def metadata_folder(path: str | None) -> str | None:

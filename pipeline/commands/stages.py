@@ -7,7 +7,7 @@ import sys
 from wikisum.crawl.whitespace import printable
 from wikisum.pipeline import build as flow
 from wikisum.pipeline.articles.settings import ArticleSettings
-from wikisum.pipeline.articles.stage import read_articles
+from wikisum.pipeline.articles.stage import check_files, read_articles
 from wikisum.pipeline.articles.templates import read_templates, templates_of
 from wikisum.pipeline.build import made_pages
 from wikisum.pipeline.commands import settings as flags
@@ -47,8 +47,9 @@ def articles(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """Read a dump into articles/."""
     settings = flags.build_settings(args, ArticleSettings)
     dump = flags.input_files("--articles", args.articles)
-    titles = flags.input_file("--titles", settings[ArticleSettings].titles)
+    titles = flags.titles_file(settings[ArticleSettings].titles)
     urls = flags.input_files("--urls", args.urls)
+    check_files(settings[ArticleSettings], dump, urls)
     with open_job(args, beam_flags) as job:
         templates = templates_of(job, read_templates(job, settings[ArticleSettings], dump))
         read_articles(job, settings, dump, titles, urls, templates)
@@ -65,7 +66,7 @@ def locate(args: argparse.Namespace, beam_flags: list[str]) -> int:
     flags.check_index_server(args)
     if not settings[LocateSettings].crawls:
         raise ValueError("--crawl is missing: name a crawl, for example CC-MAIN-2024-10")
-    search_results = flags.input_files("--search-results", args.search_results)
+    search_results = flags.search_results(args, settings)
     with open_job(args, beam_flags, "articles") as job:
         wanted = want_pages(job, settings, search_results, done_stage(job, "articles"))
         locate_pages(job, settings, access_of(job, remote), wanted)
@@ -97,7 +98,7 @@ def scan(args: argparse.Namespace, beam_flags: list[str]) -> int:
     remote = settings_of(args, RemoteSettings())
     warcs = crawl_files(args.warcs, flags.root_of_lists(args), Access(remote, None, 1))
     wet_metadata = flags.metadata_folder(args.metadata)
-    search_results = flags.input_files("--search-results", args.search_results)
+    search_results = flags.search_results(args, settings)
     with open_job(args, beam_flags, "articles") as job:
         read = done_stage(job, "articles")
         settings = flow.with_language(settings, read.extra["language"])

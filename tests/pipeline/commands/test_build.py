@@ -46,11 +46,19 @@ WET = ["--warcs", "tests/golden/sample-wet-*.gz"]
         ([*WET, "--memory", "1e-9"], "--memory must be between 0.05 and 1,000,000, not 1e-9"),
         ([*WET, "--memory", "1e300"], "--memory must be between 0.05 and 1,000,000, not 1e300"),
         ([*WET, "--workers", "99999999"], "--workers must be at most 1,024, not 99999999"),
+        ([*WET, "--split", "t2t"], "--split t2t goes with the original WikiSum files"),
+        ([*WET, "--urls", "setup.py"], "--urls goes with the original WikiSum files"),
+        ([*WET, "--titles", "TITLES"], "titles.txt has no titles: write one on each line"),
+        ([*WET, "--titles", "LATIN"], "latin.txt is not UTF-8: byte 8 is wrong"),
+        ([*WET, "--corpus", "search"], "--corpus search needs --search-results"),
     ],
 )
 def test_calls_that_would_fail_late_are_refused_at_once(words, message, tmp_path, capsys):
+    lists = {"TITLES": tmp_path / "titles.txt", "LATIN": tmp_path / "latin.txt"}
+    lists["TITLES"].write_text("\n \n")
+    lists["LATIN"].write_bytes("Osterby\nÜ\n".encode("latin-1"))
     call = ["build", "--articles", "tests/golden/sample.xml.bz2", "--out", str(tmp_path / "out")]
-    assert main([*call, *words]) == 2
+    assert main([*call, *(str(lists.get(word, word)) for word in words)]) == 2
     (said,) = capsys.readouterr().err.splitlines()
     assert message in said
     assert not (tmp_path / "out").exists()

@@ -1,5 +1,8 @@
+from pathlib import Path
+
 import pytest
 
+from tests.conftest import GOLDEN
 from wikisum.pipeline.cli import main
 
 
@@ -18,13 +21,16 @@ def test_results_are_named_and_follow_the_language_of_the_articles(flow, capfd):
     [
         (["--titles", "titles.txt", "--queries", "sections"], 2, "--queries sections needs articl"),
         (["--titles", "titles.txt"], 2, "--titles: no such file"),
+        (["--titles", "empty.txt"], 2, "empty.txt has no titles: write one on each line"),
         ([], 1, "run `wikisum articles` first"),
         (["--queries", "words"], 2, "--queries must be one of"),
         (["--results", "0"], 2, "--results must be between 1 and 1000"),
     ],
 )
 def test_wrong_calls_write_nothing(words, code, message, tmp_path, monkeypatch, capsys):
-    sample = "tests/golden/sample-wet-*.gz"
+    sample = str(GOLDEN / "sample-wet-*.gz")
+    monkeypatch.chdir(tmp_path)
+    Path("empty.txt").write_text("\n")
     assert main(["search", "--warcs", sample, *words, "--out", str(tmp_path / "out")]) == code
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -68,6 +68,17 @@ def test_faults_are_printed_one_per_line_and_counted(out, capsys):
     [
         (["locate"], 2, "--crawl is missing: name a crawl, for example CC-MAIN-2024-10"),
         (["locate", "--crawl", "CC-MAIN-2024-10"], 1, "run `wikisum articles` first"),
+        (
+            ["scan", "--corpus", "search", "--warcs", "tests/golden/sample-wet-*.gz"],
+            2,
+            "--corpus search needs --search-results",
+        ),
+        (["locate", "--corpus", "search", "--crawl", "X"], 2, "--corpus search needs --search-res"),
+        (
+            ["articles", "--articles", "tests/golden/sample.xml.bz2", "--split", "t2t"],
+            2,
+            "--split t2t goes with the original WikiSum files",
+        ),
         (["fetch"], 1, "run `wikisum locate` first"),
         (["scan"], 2, "--warcs is missing: name crawl files"),
         (["scan", "--warcs", "tests/golden/sample-wet-*.gz"], 1, "run `wikisum articles` first"),
