@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wikisum.pipeline.remote.settings import contact_setting, user_agent
+from wikisum.pipeline.remote.settings import MAX_PAUSE_SECONDS, contact_setting, user_agent
 from wikisum.pipeline.setting import MIB, max_page_bytes_setting
 from wikisum.ranker.setting import Checked, setting
 
@@ -22,9 +22,15 @@ class LiveSettings(Checked):
         flag="delay",
         metavar="SECONDS",
         at_least=0,
+        at_most=MAX_PAUSE_SECONDS,
     )
     timeout_seconds: float = setting(
-        30.0, "time limit of a request", flag="timeout", metavar="SECONDS", above=0
+        30.0,
+        "time limit of a request",
+        flag="timeout",
+        metavar="SECONDS",
+        above=0,
+        at_most=MAX_PAUSE_SECONDS,
     )
     attempts: int = setting(3, "maximum attempts per page", at_least=1)
     max_page_bytes: int = max_page_bytes_setting(8)

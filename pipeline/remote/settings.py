@@ -3,9 +3,12 @@
 import re
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from wikisum import __version__
 from wikisum.ranker.setting import Checked, setting
+
+MAX_PAUSE_SECONDS = 86_400  # longer ones overflow clocks or never end
 
 # Why a page could not be fetched, besides http_NNN and http_status_NNN.
 RETRY_REASONS = (
@@ -28,10 +31,27 @@ def retry_reasons(text: str) -> frozenset[str]:
 
 
 def http_url(text: str) -> str:
-    """Return the URL of a server. Raises ValueError for another scheme than http and https."""
-    if not re.match(r"https?://[^/]", text):
+    """Return the URL of a server. Raises ValueError for one that cannot be asked."""
+    try:
+        parts = urlsplit(text)
+        is_right = bool(parts.hostname) and parts.port != 0
+    except ValueError as error:
+        raise ValueError(f"must be an http or https URL, not {text!r}: {error}") from error
+    if not (is_right and re.fullmatch(r"https?://[^\s/]\S*", text)):
         raise ValueError(f"must be an http or https URL, not {text!r}")
     return text
+
+
+def index_url(text: str) -> str:
+    """Return the URL of a CDX server. Raises ValueError for another placeholder than {crawl}."""
+    if set("{}") & set(text.replace("{crawl}", "")):
+        raise ValueError(f"must be a URL without braces other than {{crawl}}, not {text!r}")
+    return http_url(text)
+
+
+def crawl_root(text: str) -> str:
+    """Return a URL or a folder with crawls. Raises ValueError for a URL that cannot be asked."""
+    return http_url(text) if text.startswith(("http://", "https://")) else text
 
 
 def contact_address(text: str) -> str:
@@ -70,12 +90,13 @@ class RemoteSettings(Checked):
         "of crawl files, the default is the nearest fitting folder at or above the list",
         flag="crawl-root",
         metavar="ROOT",
+        parse=crawl_root,
     )
     index_server: str = setting(
         "https://index.commoncrawl.org/{crawl}-index",
         "CDX server for --index server; {crawl} stands for the name of the crawl",
         metavar="URL",
-        parse=http_url,
+        parse=index_url,
     )
     rate: float | None = setting(
         None,
@@ -91,9 +112,15 @@ class RemoteSettings(Checked):
         flag="first-pause",
         metavar="SECONDS",
         at_least=0,
+        at_most=MAX_PAUSE_SECONDS,
     )
     timeout_seconds: float = setting(
-        30.0, "time to wait for a response", flag="timeout", metavar="SECONDS", above=0
+        30.0,
+        "time to wait for a response",
+        flag="timeout",
+        metavar="SECONDS",
+        above=0,
+        at_most=MAX_PAUSE_SECONDS,
     )
     contact: str | None = contact_setting()
     retry: frozenset[str] = setting(

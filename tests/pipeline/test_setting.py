@@ -5,7 +5,14 @@ import pytest
 
 from wikisum.pipeline.locate.settings import crawl_date, crawl_name
 from wikisum.pipeline.pages.settings import extractor
-from wikisum.pipeline.remote.settings import RETRY_REASONS, contact_address, http_url, retry_reasons
+from wikisum.pipeline.remote.settings import (
+    RETRY_REASONS,
+    contact_address,
+    crawl_root,
+    http_url,
+    index_url,
+    retry_reasons,
+)
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -17,6 +24,15 @@ ROOT = Path(__file__).parent.parent.parent
         (crawl_date, "2024-02", "2024-13"),
         (http_url, "https://index.example/{crawl}-index", "ftp://x"),
         (http_url, "http://h", "https://"),
+        (http_url, "http://[::1]:80/x", "http://[::1"),
+        (http_url, "http://h:65535/x", "http://h:99999/x"),
+        (http_url, "http://h", "http://h:0/"),
+        (http_url, "http://h", "http://h/a b"),
+        (http_url, "http://h:8080", "http://:8080"),
+        (index_url, "https://index.example/{crawl}-index", "http://h/{crawl"),
+        (index_url, "http://h/{crawl}/{crawl}", "http://h/{0}"),
+        (crawl_root, "no/url:0", "http://h:0/"),
+        (crawl_root, "s3://bucket/", "https://[h/"),
         (contact_address, "you@host.example", "(you)"),
         (contact_address, "https://host.example/", "ü"),
     ],

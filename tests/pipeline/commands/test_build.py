@@ -37,6 +37,8 @@ def test_wrong_calls_write_nothing(words, message, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
+CRAWL = ["--crawl", "CC-MAIN-2024-10"]
+SERVER = [*CRAWL, "--index", "server", "--index-server"]
 WET = ["--warcs", "tests/golden/sample-wet-*.gz"]
 
 
@@ -51,6 +53,14 @@ WET = ["--warcs", "tests/golden/sample-wet-*.gz"]
         ([*WET, "--titles", "TITLES"], "titles.txt has no titles: write one on each line"),
         ([*WET, "--titles", "LATIN"], "latin.txt is not UTF-8: byte 8 is wrong"),
         ([*WET, "--corpus", "search"], "--corpus search needs --search-results"),
+        ([*SERVER, "http://[::1"], "--index-server must be an http or https URL"),
+        ([*SERVER, "http://h:99999/x"], "--index-server must be an http or https URL"),
+        ([*SERVER, "http://h/{crawl"], "--index-server must be a URL without braces other"),
+        ([*SERVER, "http://h/{0}"], "--index-server must be a URL without braces other"),
+        ([*CRAWL, "--crawl-root", "http://h:0/"], "--crawl-root must be an http or https URL"),
+        ([*CRAWL, "--timeout", "1e300"], "--timeout must be greater than 0 and at most 86400"),
+        ([*CRAWL, "--first-pause", "1e300"], "--first-pause must be between 0 and 86400"),
+        ([*CRAWL, "--live-delay", "1e300"], "--live-delay must be between 0 and 86400"),
     ],
 )
 def test_calls_that_would_fail_late_are_refused_at_once(words, message, tmp_path, capsys):
