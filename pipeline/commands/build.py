@@ -40,7 +40,7 @@ def build(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """
     settings = flags.build_settings(args, *setting_kinds())
     remote = settings_of(args, RemoteSettings())
-    flags.check_index_server(args)
+    flags.check_crawl_flags(args)
     live = flags.live_settings(args)
     _check_call(args, has_source=bool(settings[LocateSettings].crawls or args.warcs or live))
     inputs = {

@@ -50,10 +50,32 @@ LIKE_T2T = Settings(
 )
 
 
+def _check_graph_flags(args: argparse.Namespace) -> None:
+    """Raise ValueError if the call gives a setting of graphs that are not made."""
+    values = given(args, GraphSettings)
+    graphs = GraphSettings(graphs=values.get("graphs", GraphSettings.graphs))
+    is_used = {
+        "similarity_threshold": graphs.has("similarity"),
+        "graph_paragraphs": graphs.graphs != "none",
+        "entities": graphs.has("discourse"),
+        "entity_paragraphs": graphs.has("discourse"),
+    }
+    for field in dataclasses.fields(GraphSettings):
+        if field.name in values and not is_used.get(field.name, True):
+            raise ValueError(f"--{flag_of(field)} has no effect with --graphs {graphs.graphs}")
+    if "entity_paragraphs" in values and values.get("entities") == "none":
+        raise ValueError("--entity-paragraphs has no effect with --entities none")
+
+
 def build_settings(
     args: argparse.Namespace, *kinds: type[Checked], default: Settings | None = None
 ) -> Settings:
-    """Return the settings of these classes that the call gives, with defaults for the rest."""
+    """Return the settings of these classes that the call gives, with defaults for the rest.
+
+    Raises ValueError for a flag of graphs that are not made.
+    """
+    if GraphSettings in kinds:
+        _check_graph_flags(args)
     base = LIKE_T2T if vars(args).get("like_t2t") else default or Settings()
     return base.changed(*(settings_of(args, base[kind]) for kind in kinds))
 
@@ -64,11 +86,17 @@ def root_of_lists(args: argparse.Namespace) -> str | None:
     return roots[0] if roots else None
 
 
-def check_index_server(args: argparse.Namespace) -> None:
-    """Raise ValueError if the call names a CDX server that would not be asked."""
-    crawls, index = (given(args, LocateSettings).get(n) for n in ("crawls", "index"))
-    if "index_server" in given(args, RemoteSettings) and not (crawls and index == "server"):
+def check_crawl_flags(args: argparse.Namespace) -> None:
+    """Raise ValueError for flags of crawls on a server that have no effect in this call."""
+    values, remote = given(args, LocateSettings), given(args, RemoteSettings)
+    has_crawls = bool(values.get("crawls"))
+    if "index_server" in remote and not (has_crawls and values.get("index") == "server"):
         raise ValueError("--index-server goes with --crawl and --index server")
+    for field in dataclasses.fields(LocateSettings):
+        if field.name in values and not has_crawls:
+            raise ValueError(f"--{flag_of(field)} goes with --crawl")
+    if "retry" in remote and not (has_crawls or vars(args).get("live")):
+        raise ValueError("--retry goes with --crawl or --live")
 
 
 def input_files(flag: str, paths: Sequence[str]) -> list[InputFile]:

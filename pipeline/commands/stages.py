@@ -63,9 +63,9 @@ def locate(args: argparse.Namespace, beam_flags: list[str]) -> int:
     """
     settings = flags.build_settings(args, WantedSettings, LocateSettings)
     remote = settings_of(args, RemoteSettings())
-    flags.check_index_server(args)
     if not settings[LocateSettings].crawls:
         raise ValueError("--crawl is missing: name a crawl, for example CC-MAIN-2024-10")
+    flags.check_crawl_flags(args)
     search_results = flags.search_results(args, settings)
     with open_job(args, beam_flags, "articles") as job:
         wanted = want_pages(job, settings, search_results, done_stage(job, "articles"))

@@ -61,6 +61,14 @@ WET = ["--warcs", "tests/golden/sample-wet-*.gz"]
         ([*CRAWL, "--timeout", "1e300"], "--timeout must be greater than 0 and at most 86400"),
         ([*CRAWL, "--first-pause", "1e300"], "--first-pause must be between 0 and 86400"),
         ([*CRAWL, "--live-delay", "1e300"], "--live-delay must be between 0 and 86400"),
+        ([*WET, "--date", "2024"], "--date goes with --crawl"),
+        ([*WET, "--captures", "3"], "--captures goes with --crawl"),
+        ([*WET, "--index", "columnar"], "--index goes with --crawl"),
+        ([*WET, "--retry", "timeout"], "--retry goes with --crawl or --live"),
+        (
+            [*WET, "--graphs", "none", "--similarity-threshold", "0.3"],
+            "--similarity-threshold has no effect with --graphs none",
+        ),
     ],
 )
 def test_calls_that_would_fail_late_are_refused_at_once(words, message, tmp_path, capsys):

@@ -74,10 +74,48 @@ def test_flags_take_precedence_over_the_preset():
 )
 def test_an_index_server_is_one_that_is_asked(words, is_right):
     if is_right:
-        flags.check_index_server(parsed(*words))
+        flags.check_crawl_flags(parsed(*words))
     else:
         with pytest.raises(ValueError, match="--index-server goes with --crawl"):
-            flags.check_index_server(parsed(*words))
+            flags.check_crawl_flags(parsed(*words))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--crawl", "A", "--date", "2024", "--captures", "3", "--retry", "timeout"],
+        ["--crawl", "A", "--index", "columnar"],
+        ["--live", "--retry", "timeout"],
+        ["--warcs", "x"],
+    ],
+)
+def test_flags_of_crawls_that_have_an_effect(words):
+    flags.check_crawl_flags(parsed(*words))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--graphs", "none", "--similarity-threshold", "0.2"], "--similarity-threshold has no"),
+        (["--graphs", "discourse", "--similarity-threshold", "0.2"], "with --graphs discourse"),
+        (["--graphs", "none", "--graph-paragraphs", "5"], "--graph-paragraphs has no effect"),
+        (["--graphs", "none", "--entities", "fast"], "--entities has no effect"),
+        (["--graphs", "similarity", "--entities", "spacy"], "--entities has no effect"),
+        (["--graphs", "similarity", "--entity-paragraphs", "9"], "--entity-paragraphs has no"),
+        (["--entities", "none", "--entity-paragraphs", "3"], "no effect with --entities none"),
+        (["--graphs", "none"], None),
+        (["--like-t2t", "--graphs", "none"], None),
+        (["--graphs", "similarity", "--graph-paragraphs", "5"], None),
+        (["--graphs", "discourse", "--entities", "none"], None),
+        (["--entity-paragraphs", "3", "--similarity-threshold", "0.3"], None),
+    ],
+)
+def test_flags_of_graphs_that_are_not_made_are_refused(words, message):
+    if message is None:
+        flags.build_settings(parsed(*words), GraphSettings)
+    else:
+        with pytest.raises(ValueError, match=message):
+            flags.build_settings(parsed(*words), GraphSettings)
 
 
 def test_an_index_server_is_reached_by_http(capsys):

@@ -68,12 +68,14 @@ def test_faults_are_printed_one_per_line_and_counted(out, capsys):
     [
         (["locate"], 2, "--crawl is missing: name a crawl, for example CC-MAIN-2024-10"),
         (["locate", "--crawl", "CC-MAIN-2024-10"], 1, "run `wikisum articles` first"),
+        (["locate", "--date", "2024"], 2, "--crawl is missing: name a crawl"),
         (
             ["scan", "--corpus", "search", "--warcs", "tests/golden/sample-wet-*.gz"],
             2,
             "--corpus search needs --search-results",
         ),
         (["locate", "--corpus", "search", "--crawl", "X"], 2, "--corpus search needs --search-res"),
+        (["examples", "--graphs", "none", "--entities", "fast"], 2, "--entities has no effect"),
         (
             ["articles", "--articles", "tests/golden/sample.xml.bz2", "--split", "t2t"],
             2,
