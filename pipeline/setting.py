@@ -3,11 +3,27 @@
 Each folder's `settings.py` has the classes of its stages: they decide the bytes that these write.
 """
 
+import re
 from typing import Any, TypeVar
 
 from wikisum.ranker.setting import Checked, setting
 
 MIB = 1 << 20
+ANY_LANGUAGE = "any"
+MAX_LANGUAGE_LENGTH = 35  # RFC 5646, section 4.4.1
+
+
+def language_code(text: str) -> str:
+    """Return the code of a language. Raises ValueError for a word that cannot be one."""
+    is_code = re.fullmatch(r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*", text) is not None
+    if not is_code or len(text) > MAX_LANGUAGE_LENGTH or text == ANY_LANGUAGE:
+        raise ValueError(f"must be a language code like en or zh-yue, not {text!r}")
+    return text
+
+
+def language_or_any(text: str) -> str:
+    """Return the code of a language, or the word for all of them. Raises ValueError."""
+    return text if text == ANY_LANGUAGE else language_code(text)
 
 
 def max_page_bytes_setting(mib: int, text: str = "drop pages larger than this") -> Any:

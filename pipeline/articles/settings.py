@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from wikisum.pipeline.setting import language_code
 from wikisum.ranker.categories import category_pattern
 from wikisum.ranker.setting import Checked, setting
 
@@ -57,6 +58,7 @@ class ArticleSettings(Checked):
         None,
         "language of the dump, if it declares none or a wrong one",
         metavar="CODE",
+        parse=language_code,
         default_text="the language that the dump declares",
     )
 

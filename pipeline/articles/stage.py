@@ -20,7 +20,7 @@ from wikisum.pipeline.engine.stage import Output, Stage, StageRun
 from wikisum.pipeline.engine.workspace import StageResult
 from wikisum.pipeline.errors import JobFailed
 from wikisum.pipeline.records import Article
-from wikisum.pipeline.setting import Settings
+from wikisum.pipeline.setting import Settings, language_code
 
 
 def _article_funnel(counts: Counts) -> dict[str, int]:
@@ -93,8 +93,18 @@ def check_files(
         flag = "--urls goes" if urls else f"--split {split} goes"
         raise ValueError(f"{flag} with the original WikiSum files, but --articles names a dump")
     else:
-        site_of_dump(dump, settings.dump_language)
+        _check_language(site_of_dump(dump, settings.dump_language))
     return settings
+
+
+def _check_language(site: Site) -> None:
+    """Raise ValueError if the language of a dump cannot be one."""
+    try:
+        language_code(site.language)
+    except ValueError as error:
+        raise ValueError(
+            f"the language that --articles declares {error}: name it with --dump-language"
+        ) from error
 
 
 def read_articles(

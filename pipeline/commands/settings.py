@@ -9,12 +9,12 @@ from wikisum.pipeline.commands.command import AddFlags
 from wikisum.pipeline.commands.flags import add_paths, add_settings, given, settings_of
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.files import InputFile
-from wikisum.pipeline.examples.settings import ANY_LANGUAGE, ExampleSettings, GraphSettings
+from wikisum.pipeline.examples.settings import ExampleSettings, GraphSettings
 from wikisum.pipeline.live.settings import LiveSettings
 from wikisum.pipeline.locate.settings import LocateSettings
 from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.remote.settings import RemoteSettings
-from wikisum.pipeline.setting import Settings
+from wikisum.pipeline.setting import ANY_LANGUAGE, Settings
 from wikisum.pipeline.stages import setting_kinds
 from wikisum.pipeline.wanted.settings import WantedSettings
 from wikisum.ranker.data.vocab import load_model

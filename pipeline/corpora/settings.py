@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from wikisum.pipeline.records import SPLITS
+from wikisum.pipeline.setting import language_code
 from wikisum.ranker.setting import Checked, setting
 
 UNITS = ("lines", "sentences")
@@ -31,7 +32,7 @@ class CorpusSettings(Checked):
         "by a hash, 80/10/10 (hash); or all of one split",
         choices=ENTRY_SPLITS,
     )
-    language: str = setting("en", "language of the corpus", metavar="CODE")
+    language: str = setting("en", "language of the corpus", metavar="CODE", parse=language_code)
     limit: int | None = setting(
         None, "use only the first N entries of each file", at_least=1, default_text="all"
     )

@@ -13,13 +13,13 @@ from wikisum.pipeline.engine.files import InputFile
 from wikisum.pipeline.estimate.prefix import Prefix
 from wikisum.pipeline.estimate.rates import Assumptions
 from wikisum.pipeline.estimate.volumes import MIN_MATCHES, CrawlSample, PageSample
-from wikisum.pipeline.examples.settings import ANY_LANGUAGE, ExampleSettings
+from wikisum.pipeline.examples.settings import ExampleSettings
 from wikisum.pipeline.pages.document import make_document
 from wikisum.pipeline.pages.settings import PageSettings
 from wikisum.pipeline.records import Document
 from wikisum.pipeline.remote.access import Access, is_http
 from wikisum.pipeline.remote.stream import RemoteFile
-from wikisum.pipeline.setting import Settings
+from wikisum.pipeline.setting import ANY_LANGUAGE, Settings
 
 FILES = 3
 PLACES = 4  # in each of them, if it is large

@@ -9,7 +9,7 @@ from wikisum.crawl.original.t2t import t2t_text
 from wikisum.crawl.paragraphs import word_count
 from wikisum.crawl.tokens import terms
 from wikisum.pipeline.examples.assign import STAGE
-from wikisum.pipeline.examples.settings import ANY_LANGUAGE, ExampleSettings
+from wikisum.pipeline.examples.settings import ExampleSettings
 from wikisum.pipeline.records import (
     SOURCES,
     Article,
@@ -22,6 +22,7 @@ from wikisum.pipeline.records import (
     dropped_row,
 )
 from wikisum.pipeline.recurring.lines import text_key
+from wikisum.pipeline.setting import ANY_LANGUAGE
 from wikisum.ranker.rouge import bigram_recalls, rouge_tokens, unigram_recall
 from wikisum.ranker.select import best_within, without_near_duplicates
 from wikisum.ranker.tfidf import tfidf_scores

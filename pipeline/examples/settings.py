@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from wikisum.pipeline.setting import language_or_any
 from wikisum.ranker.setting import Checked, setting
 
 CLONE_RULES = ("calibrated", "literal")
 TEXT_RULES = ("plain", "t2t")
-ANY_LANGUAGE = "any"
 RANKINGS = ("tfidf", "given")
 GRAPHS = ("both", "similarity", "discourse", "none")
 ENTITIES = ("fast", "spacy", "none")
@@ -24,6 +24,7 @@ class ExampleSettings(Checked):
         None,
         "drop pages in other languages; any keeps all",
         metavar="CODE",
+        parse=language_or_any,
         default_text="the language of the articles",
     )
     text_rule: str = setting(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wikisum.pipeline.setting import max_page_bytes_setting
+from wikisum.pipeline.setting import language_code, max_page_bytes_setting
 from wikisum.ranker.setting import Checked, setting
 
 QUERIES = ("titles", "sections")
@@ -30,6 +30,7 @@ class SearchSettings(Checked):
         None,
         "leave out pages in other languages",
         metavar="CODE",
+        parse=language_code,
         default_text="the language of the articles",
     )
     max_page_bytes: int = max_page_bytes_setting(16, "leave out pages larger than this")

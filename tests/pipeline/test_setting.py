@@ -13,6 +13,7 @@ from wikisum.pipeline.remote.settings import (
     index_url,
     retry_reasons,
 )
+from wikisum.pipeline.setting import language_code, language_or_any
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -33,6 +34,13 @@ ROOT = Path(__file__).parent.parent.parent
         (index_url, "http://h/{crawl}/{crawl}", "http://h/{0}"),
         (crawl_root, "no/url:0", "http://h:0/"),
         (crawl_root, "s3://bucket/", "https://[h/"),
+        (language_code, "en", ""),
+        (language_code, "zh-min-nan", "zh-"),
+        (language_code, "de", "../../etc"),
+        (language_code, "sr-Latn", "xx yy"),
+        (language_code, "e" * 35, "e" * 36),
+        (language_code, "an", "any"),
+        (language_or_any, "any", "any other"),
         (contact_address, "you@host.example", "(you)"),
         (contact_address, "https://host.example/", "ü"),
     ],

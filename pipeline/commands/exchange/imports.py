@@ -22,13 +22,12 @@ from wikisum.pipeline.corpora.read import check_files
 from wikisum.pipeline.corpora.settings import ColumnSettings, CorpusSettings
 from wikisum.pipeline.engine.verify import verify
 from wikisum.pipeline.examples.settings import (
-    ANY_LANGUAGE,
     ExampleSettings,
     GraphSettings,
     VocabSettings,
 )
 from wikisum.pipeline.report import summary
-from wikisum.pipeline.setting import Settings
+from wikisum.pipeline.setting import ANY_LANGUAGE, Settings
 from wikisum.pipeline.stages import stages
 
 # A corpus comes as its authors chose it: nothing is dropped as a copy, as a duplicate, for its

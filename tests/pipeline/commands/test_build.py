@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders import dump
 from tests.conftest import GOLDEN
 from wikisum.pipeline.cli import main
 
@@ -69,6 +70,9 @@ WET = ["--warcs", "tests/golden/sample-wet-*.gz"]
             [*WET, "--graphs", "none", "--similarity-threshold", "0.3"],
             "--similarity-threshold has no effect with --graphs none",
         ),
+        ([*WET, "--language", "xx yy"], "--language must be a language code like en"),
+        ([*WET, "--dump-language", "../../etc"], "--dump-language must be a language code"),
+        ([*WET, "--dump-language", ""], "--dump-language must be a language code"),
     ],
 )
 def test_calls_that_would_fail_late_are_refused_at_once(words, message, tmp_path, capsys):
@@ -79,6 +83,15 @@ def test_calls_that_would_fail_late_are_refused_at_once(words, message, tmp_path
     assert main([*call, *(str(lists.get(word, word)) for word in words)]) == 2
     (said,) = capsys.readouterr().err.splitlines()
     assert message in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_dump_declares_a_language(tmp_path, capsys):
+    (tmp_path / "dump.xml").write_bytes(dump(("A", "x")).replace(b'"en"', b'"no language"'))
+    call = ["build", "--articles", str(tmp_path / "dump.xml"), "--out", str(tmp_path / "out"), *WET]
+    assert main(call) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "not 'no language': name it with --dump-language" in said
     assert not (tmp_path / "out").exists()
 
 

@@ -22,6 +22,7 @@ def test_results_are_named_and_follow_the_language_of_the_articles(flow, capfd):
         (["--titles", "titles.txt", "--queries", "sections"], 2, "--queries sections needs articl"),
         (["--titles", "titles.txt"], 2, "--titles: no such file"),
         (["--titles", "empty.txt"], 2, "empty.txt has no titles: write one on each line"),
+        (["--language", "xx yy"], 2, "--language must be a language code like en"),
         ([], 1, "run `wikisum articles` first"),
         (["--queries", "words"], 2, "--queries must be one of"),
         (["--results", "0"], 2, "--results must be between 1 and 1000"),
