@@ -57,7 +57,7 @@ def _check_graph_flags(args: argparse.Namespace) -> None:
     is_used = {
         "similarity_threshold": graphs.has("similarity"),
         "graph_paragraphs": graphs.graphs != "none",
-        "entities": graphs.has("discourse"),
+        "entities": graphs.has("discourse") or values.get("entities") == "none",
         "entity_paragraphs": graphs.has("discourse"),
     }
     for field in dataclasses.fields(GraphSettings):

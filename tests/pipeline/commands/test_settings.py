@@ -106,6 +106,7 @@ def test_flags_of_crawls_that_have_an_effect(words):
         (["--graphs", "none"], None),
         (["--like-t2t", "--graphs", "none"], None),
         (["--graphs", "similarity", "--graph-paragraphs", "5"], None),
+        (["--graphs", "none", "--entities", "none"], None),
         (["--graphs", "discourse", "--entities", "none"], None),
         (["--entity-paragraphs", "3", "--similarity-threshold", "0.3"], None),
     ],
