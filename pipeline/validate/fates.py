@@ -37,7 +37,7 @@ def _entries(workspace: Workspace, path: str) -> Iterator[_Entry]:
     elif folder == "examples":
         for row in read_rows(whole, ["id", "documents.list.element.url"]):
             yield _Entry("article", row["id"], True, path)
-            for document in row["documents"]:
+            for document in filter(None, row["documents"] or []):  # nulls are faults of the row
                 yield _Entry("reference", f"{row['id']} {document['url']}", True, path)
     elif folder == "dropped":
         for row in read_rows(whole, ["kind", "article", "url", "stage"]):

@@ -1,5 +1,6 @@
 """What can be wrong with one example."""
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -7,12 +8,27 @@ from typing import Any
 from wikisum.crawl.clones import lead_bigrams, paragraph_clone_score
 from wikisum.crawl.tokens import terms
 from wikisum.pipeline.records import SOURCES
+from wikisum.pipeline.validate.nulls import GRAPH_COLUMNS, null_faults
 
 
 def row_faults(
+    row: dict[str, Any],
+    vocab_size: int | None,
+    clone_threshold: float,
+    made: frozenset[str] = frozenset(),
+) -> Iterator[str]:
+    """What is wrong with one example, at least all that the readers of shards refuse.
+
+    Graphs and ids may be null as a whole, except for those in `made`. Of a row with a null
+    elsewhere, only its nulls are named.
+    """
+    nulls = list(null_faults(row, made))
+    yield from nulls if nulls else _value_faults(row, vocab_size, clone_threshold)
+
+
+def _value_faults(
     row: dict[str, Any], vocab_size: int | None, clone_threshold: float
 ) -> Iterator[str]:
-    """What is wrong with one example."""
     documents, paragraphs = row["documents"], row["paragraphs"]
     if not row["lead"].strip():
         yield "lead: is empty"
@@ -34,7 +50,7 @@ def row_faults(
     for number, paragraph in enumerate(paragraphs):
         if paragraph_clone_score(terms(paragraph["text"]), bigrams) > clone_threshold:
             yield f"paragraphs: {number} contains the lead"
-    for name in ("similarity_graph", "discourse_graph"):
+    for name in GRAPH_COLUMNS:
         if row[name] is not None:
             yield from _graph_faults(name, row[name], len(paragraphs))
     yield from _id_faults(row, vocab_size)
@@ -51,6 +67,8 @@ def _graph_faults(name: str, graph: dict[str, list], size: int) -> Iterator[str]
         yield f"{name}: an edge occurs twice"
     if any(not weight > 0 for weight in graph["weight"]):
         yield f"{name}: a weight is not positive"
+    if any(map(math.isinf, graph["weight"])):
+        yield f"{name}: a weight is infinite"
 
 
 def _id_faults(row: dict[str, Any], vocab_size: int | None) -> Iterator[str]:
@@ -58,6 +76,9 @@ def _id_faults(row: dict[str, Any], vocab_size: int | None) -> Iterator[str]:
         return
     if len(row["paragraph_ids"]) != len(row["paragraphs"]):
         yield "ids: not one list per paragraph"
+    for name in ("title", "lead"):
+        if row[name].strip() and not row[f"{name}_ids"]:
+            yield f"ids: none of the {name}"
     for ids in [row["title_ids"], row["lead_ids"], *row["paragraph_ids"]]:
         if vocab_size is not None and ids and max(ids) >= vocab_size:
             yield f"ids: {max(ids)} is not in the vocabulary of {vocab_size}"

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from wikisum.pipeline.engine import files
 from wikisum.pipeline.engine.manifest import read_manifest
 from wikisum.pipeline.engine.progress import Ticker, watched
-from wikisum.pipeline.engine.shards import read_rows
+from wikisum.pipeline.engine.shards import read_rows, read_tables
 from wikisum.pipeline.engine.verify import sha256_of
 from wikisum.pipeline.engine.workspace import Workspace
 from wikisum.pipeline.examples.subwords import MODEL
@@ -21,8 +21,10 @@ from wikisum.pipeline.records import SPLITS
 from wikisum.pipeline.rerank.stage import RANK
 from wikisum.pipeline.stages import is_declared, tables
 from wikisum.pipeline.validate.fates import fate_faults
+from wikisum.pipeline.validate.nulls import ID_COLUMNS
 from wikisum.pipeline.validate.pool import map_in_order
 from wikisum.pipeline.validate.rows import row_faults
+from wikisum.ranker.data.check import table_fault
 from wikisum.ranker.data.vocab import load_model
 
 MAX_FAULTS_PER_KIND = 20
@@ -165,10 +167,30 @@ class _CheckExamples:
         clone_threshold = self.settings.get("examples", {}).get("paragraph_clone_threshold", 1.0)
         if path.split("/")[1].split("-")[0] not in SPLITS:
             yield "split", f"{path}: its name does not begin with a split"
-        for row in read_rows(self.workspace.path(path)):
-            for fault in row_faults(row, self.vocab_size, clone_threshold):
-                yield fault.split(":")[0], f"{path}: {row['id']} ({row['title']}): {fault}"
-            ticker.add(items=1, work=1)
+        made, first = _made_columns(self.settings), 0
+        for table in read_tables(self.workspace.path(path)):
+            faulty = set[int]()
+            for number, row in enumerate(table.to_pylist()):
+                for fault in row_faults(row, self.vocab_size, clone_threshold, made):
+                    faulty.add(number)
+                    where = f"{path}: row {first + number}: {row['id']} ({row['title']})"
+                    yield fault.split(":")[0], f"{where}: {fault}"
+                ticker.add(items=1, work=1)
+            refused = table_fault(table, self.vocab_size)
+            if refused is not None and refused.row not in faulty:
+                yield "reader", f"{path}: row {first + (refused.row or 0)}: {refused.text}"
+            first += len(table)
+
+
+def _made_columns(settings: dict[str, dict[str, Any]]) -> frozenset[str]:
+    """The graphs and ids that a build with these settings gives to every example."""
+    made: list[str] = []
+    if "graphs" in settings:
+        graphs = settings["graphs"].get("graphs", "both")  # the default is not written
+        made += [f"{g}_graph" for g in ("similarity", "discourse") if graphs in ("both", g)]
+    if settings.get("tokenize", {}).get("vocab_sha256"):
+        made += ID_COLUMNS
+    return frozenset(made)
 
 
 def _capped(faults: Iterator[Fault]) -> Iterator[Fault]:

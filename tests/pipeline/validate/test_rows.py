@@ -7,6 +7,7 @@ from wikisum.pipeline.validate.rows import row_faults
 
 GRAPH = {"source": [0, 0], "target": [1, 2], "weight": [0.5, 0.25]}
 ROW = {
+    "title": "Cheese",
     "lead": LEAD,
     "documents": [
         {"url": "http://a/", "source": "citation"},
@@ -52,6 +53,9 @@ def test_a_sound_row_has_no_fault():
         (changed("paragraphs", 1, score=3.5), "paragraphs: not best first"),
         (changed("paragraphs", 2, text=LEAD), "paragraphs: 2 contains the lead"),
         ({"paragraph_ids": [[3], []]}, "ids: not one list per paragraph"),
+        ({"title_ids": []}, "ids: none of the title"),
+        ({"lead_ids": []}, "ids: none of the lead"),
+        ({"lead": None}, "lead: is null"),
         ({"lead_ids": [10]}, "ids: 10 is not in the vocabulary of 10"),
         ({"title_ids": [11, 2]}, "ids: 11 is not in the vocabulary of 10"),
         ({"paragraph_ids": [[3], [], [12]]}, "ids: 12 is not in the vocabulary of 10"),
@@ -70,6 +74,7 @@ def test_each_fault_is_named(changes, fault):
         ({"target": [1, 1]}, "an edge occurs twice"),
         ({"weight": [0.5, 0.0]}, "a weight is not positive"),
         ({"weight": [0.5, float("nan")]}, "a weight is not positive"),
+        ({"weight": [0.5, float("inf")]}, "a weight is infinite"),
         ({"weight": [0.5]}, "its columns differ in length"),
         ({"target": [1]}, "its columns differ in length"),
     ],
@@ -83,6 +88,10 @@ def test_nothing_to_summarize_is_a_fault():
     empty = {"paragraphs": [], "paragraph_ids": [], "similarity_graph": None}
     assert faults(**empty) == ["paragraphs: none"]
     assert "paragraphs: none" in faults(documents=[])
+
+
+def test_an_empty_text_has_no_ids():
+    assert faults(title="", title_ids=[]) == []
 
 
 def test_a_paragraph_at_the_threshold_is_no_copy_of_the_lead():

@@ -41,6 +41,16 @@ def rewrite(out: Path, path: Path, change) -> None:
     ("change", "fault"),
     [
         (lambda r: r[0].update(lead=" "), "lead: is empty"),
+        (lambda r: r.insert(0, {**r[0], "lead": None}), ".parquet: row 0: "),
+        (lambda r: r.append({**r[0], "lead": None}), ".parquet: row 1: "),
+        (lambda r: r[0].update(title=None), "(None): title: is null"),
+        (lambda r: r[0].update(paragraphs=None), "paragraphs: is null"),
+        (lambda r: r[0].update(documents=None), "documents: is null"),
+        (lambda r: r[0]["documents"].insert(0, None), "documents: [0] is null"),
+        (lambda r: r[0].update(similarity_graph=None), "similarity_graph: is null"),
+        (lambda r: r[0].update(discourse_graph=None), "discourse_graph: is null"),
+        (lambda r: r[0].update(dict.fromkeys(["title_ids", "lead_ids", "paragraph_ids"])),
+         "title_ids: is null"),
         (lambda r: r[0]["paragraphs"][0].update(document=99), "is of document 99"),
         (lambda r: r[0]["paragraphs"][0].update(text=r[0]["lead"]), "contains the lead"),
         (lambda r: r[0]["paragraphs"].reverse(), "not best first"),
@@ -58,6 +68,29 @@ def test_validate_finds_what_is_wrong(out, capsys, change, fault):
     rewrite(out, next(s for s in shards if pq.read_table(s).num_rows), change)
     assert main(["validate", str(out)]) == 1
     assert fault in capsys.readouterr().out
+
+
+def test_a_row_that_only_the_readers_refuse_is_named(out, monkeypatch):
+    shards = sorted((out / "examples").glob("train-*"))
+    path = next(s for s in shards if pq.read_table(s).num_rows)
+    rewrite(out, path, lambda r: r[0].update(lead=None))
+    monkeypatch.setattr(validate, "row_faults", lambda *_: iter(()))
+    assert list(validate.validate(str(out))) == [f"examples/{path.name}: row 0: lead is null"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "made"),
+    [
+        ({}, set()),
+        ({"graphs": {}}, {"similarity_graph", "discourse_graph"}),
+        ({"graphs": {"graphs": "discourse"}}, {"discourse_graph"}),
+        ({"graphs": {"graphs": "none"}}, set()),
+        ({"tokenize": {"vocab_sha256": None}}, set()),
+        ({"tokenize": {"vocab_sha256": "f"}}, {"title_ids", "lead_ids", "paragraph_ids"}),
+    ],
+)
+def test_the_settings_tell_which_columns_are_made(settings, made):
+    assert validate._made_columns(settings) == made
 
 
 def test_validate_finds_files_that_are_gone_changed_or_strange(out, capsys):
