@@ -15,8 +15,10 @@ from wikisum.crawl.warc.decoders import (
 
 BLOCK_BYTES = 1 << 16
 KEPT_BYTES = 1 << 20  # how far back the start of a lost record is searched for
+MAX_BLANK_BYTES = 1 << 20  # of line ends between records; more are damage
 START_BYTES = 4096  # enough to recognize the start of a record
 _DICTIONARY = b"\x5d\x2a\x4d\x18"  # begins a frame that holds a zstd dictionary
+_FILLED = re.compile(rb"[^\r\n]")
 _MEMBER = re.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd")
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18", re.DOTALL)
 
@@ -164,22 +166,27 @@ class MemberReader:
             self._ended = True
             if self.fault is None:
                 self._boundaries[self._base + len(self._buffer)] = self._input_start
-                self._look_ahead()
+                if self._look_ahead():
+                    return True
         return False
 
-    def _look_ahead(self) -> None:
-        """Open the next member and add it to this part, unless a record starts in it."""
+    def _look_ahead(self) -> bool:
+        """Open the next member and add it to this part, unless a record starts in it.
+
+        Return whether bytes were added.
+        """
         if not self._open() or isinstance(self._decoder, Plain):
-            return
+            return False
         ahead = bytearray()
         while len(ahead) < START_BYTES and (data := self._pull()):
             ahead += data
         if self.fault is not None or self._starts.match(ahead):
             self._ahead = bytes(ahead)
             self._later, self.fault = self.fault, None
-            return
+            return False
         self._buffer += ahead
         self._ended = self._is_open = False
+        return bool(ahead)
 
     def next_part(self) -> bool:
         """Go to the next part, skipping the rest of this one; False at the end of the file."""
@@ -223,9 +230,22 @@ class MemberReader:
         return bytes(self._buffer[self._taken : self._taken + count])
 
     def skip_blank(self) -> None:
-        """Skip line ends."""
-        while (blank := self.peek(4)) and blank[0] in b"\r\n":
-            self._taken += len(blank) - len(blank.lstrip(b"\r\n"))
+        """Skip line ends; more than MAX_BLANK_BYTES are a fault, except in a plain file.
+
+        A few bytes can decompress to any number of them. The part ends there, unread.
+        """
+        blank = 0
+        while True:
+            if filled := _FILLED.search(self._buffer, self._taken):
+                self._taken = filled.start()
+                return
+            blank += len(self._buffer) - self._taken
+            self._taken = len(self._buffer)
+            if blank > MAX_BLANK_BYTES and not (self._ended or self.is_plain):
+                self._break("bad_record", f"over {MAX_BLANK_BYTES} bytes of line ends")
+                self._ended = True
+            if not self._more():
+                return
 
     def at_start(self) -> bool:
         """Whether a record starts at the next byte."""

@@ -6,7 +6,8 @@ import pytest
 import zstandard
 
 from tests.builders import gzipped
-from wikisum.crawl.warc.members import KEPT_BYTES, MemberReader
+from wikisum.crawl.warc.decoders import PIECE_BYTES
+from wikisum.crawl.warc.members import KEPT_BYTES, MAX_BLANK_BYTES, MemberReader
 
 STARTS = re.compile(rb"START")
 ONE, TWO, THREE = (b"START" + name * 40 + b"\n" for name in (b"a", b"b", b"c"))
@@ -102,6 +103,41 @@ def test_a_start_further_back_than_is_kept_is_lost():
     assert reader.next_part()
     reader.skip(4 * KEPT_BYTES)
     assert reader.seek_start(1) == len(data)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_of_endless_line_ends_little_is_decompressed(pack):
+    flood = pack(b"\r\n" * 4 * MAX_BLANK_BYTES)  # 8 MiB
+    reader = reader_of(flood + gzipped(ONE))
+    assert reader.next_part()
+    reader.skip_blank()
+    assert MAX_BLANK_BYTES < reader.position < 3 * MAX_BLANK_BYTES
+    assert (reader.fault.reason, reader.fault.offset, reader.peek(1)) == ("bad_record", 0, b"")
+    assert reader.recover() == len(flood)
+    assert reader.next_part()
+    assert reader.read(999) == ONE
+
+
+@pytest.mark.parametrize(
+    ("pack", "blank"),
+    [(gzip.compress, MAX_BLANK_BYTES), (gzip.compress, 4), (bytes, 3 * MAX_BLANK_BYTES)],
+)
+def test_many_line_ends_are_skipped(pack, blank):
+    reader = reader_of(pack(b"\r\n" * (blank // 2) + ONE))
+    assert reader.next_part()
+    reader.skip_blank()
+    assert (reader.position, reader.fault, reader.read(999)) == (blank, None, ONE)
+
+
+def test_bytes_of_a_member_that_fails_later_are_skipped_too():
+    blank = b"\r\n" * PIECE_BYTES  # two pieces
+    damaged = bytearray(gzip.compress(blank))
+    damaged[-5] ^= 1
+    for skip in (MemberReader.skip_blank, lambda reader: reader.skip(4 * len(blank))):
+        reader = reader_of(gzip.compress(blank) + damaged)
+        assert reader.next_part()
+        skip(reader)
+        assert (reader.fault.reason, reader.peek(1)) == ("bad_record", b"")
 
 
 def test_damage_ends_a_part_and_the_next_member_is_found():

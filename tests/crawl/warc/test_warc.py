@@ -13,7 +13,7 @@ from warcio.warcwriter import WARCWriter
 
 from tests.builders import gzipped, warc_record
 from tests.crawl_packs import BY_RECORD, PACKS, arc_record, zstd_records
-from wikisum.crawl.warc.members import BLOCK_BYTES
+from wikisum.crawl.warc.members import BLOCK_BYTES, MAX_BLANK_BYTES
 from wikisum.crawl.warc.warc import PageRecord, Rejection, read_captures
 
 PAGE = b"<html><p>Hello</p></html>"
@@ -226,6 +226,16 @@ def test_what_lies_between_records_is_passed_over(name):
     assert urls(items) == ["http://a.example/", "http://c.example/"]
     ((reason, offset),) = rejected(items)
     assert (reason, offset) == ("bad_record", len(gzipped(A) if name == "gzip" else A))
+
+
+def test_endless_line_ends_get_one_reason_and_cost_their_member():
+    flood = b"\n" * 3 * MAX_BLANK_BYTES
+    alone, *others = read(gzipped(flood)), read(gzipped(flood, A)), read(gzipped(A + flood, B))
+    assert rejected(alone) == [("not_a_warc", 0)]
+    assert f"over {MAX_BLANK_BYTES} bytes of line ends" in alone[0].detail
+    assert [rejected(items) for items in others] == [[("bad_record", 0)]] * 2
+    assert [urls(items) for items in others] == [URLS[:1], URLS[1:2]]
+    assert others[1][0].url == URLS[0]
 
 
 @pytest.mark.parametrize("name", BY_RECORD)
