@@ -40,7 +40,7 @@ def test_without_a_list_the_wanted_pages_are_needed(flow, tmp_path, capfd):
     [
         ([], "required: --contact"),
         ([*CONTACT, "--urls", "none.txt"], "--urls: no such file: none.txt"),
-        ([*CONTACT, "--", "--runner=X"], "this command takes no Beam flags: --runner=X"),
+        ([*CONTACT, "--", "--streaming"], "this command takes no Beam flags: --streaming"),
     ],
 )
 def test_wrong_calls_write_nothing(words, message, tmp_path, capsys):

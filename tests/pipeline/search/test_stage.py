@@ -237,7 +237,7 @@ def test_titles_without_words_are_reported_and_bad_calls_too(tmp_path, crawl, ca
     assert main(words) == 1
     assert "run `wikisum articles` first" in capsys.readouterr().err
     (tmp_path / "empty.txt").write_text("\n")
-    assert main([*words, "--titles", str(tmp_path / "empty.txt")]) == 1
+    assert main([*words, "--titles", str(tmp_path / "empty.txt")]) == 2
     assert "no title" in capsys.readouterr().err
     assert main([*words, "--titles", str(tmp_path / "empty.txt"), "--queries", "sections"]) == 2
     assert main([*words, "--queries", "words"]) == 2
