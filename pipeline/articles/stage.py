@@ -67,34 +67,40 @@ def site_of_dump(dump: list[InputFile], language: str | None = None) -> Site:
     """The wiki that the first dump file names, or the English one, that of the original files.
 
     A given `language` replaces the one that the file declares. Raises ValueError if there is no
-    dump.
+    dump, or if its language cannot be one.
     """
     for file in dump:
         if not is_index(file):
             with files.open_input(file.path) as raw:
                 site = dump_site(open_dump(raw)) or ENGLISH
-            return site._replace(language=language or site.language)
+            site = site._replace(language=language or site.language)
+            _check_language(site)
+            return site
     raise ValueError("--articles names no dump, only an index")
 
 
-def check_files(
+def check_files(settings: ArticleSettings, dump: list[InputFile], urls: list[InputFile]) -> None:
+    """Raise ValueError for files of articles that do not go with each other or the settings."""
+    settings = _with_split(settings, dump, urls)
+    if is_original(dump):
+        pair_files(dump, urls, settings)
+    else:
+        site_of_dump(dump, settings.dump_language)
+
+
+def _with_split(
     settings: ArticleSettings, dump: list[InputFile], urls: list[InputFile]
 ) -> ArticleSettings:
     """Return the settings with the split of these files of articles where none is named.
 
-    Raises ValueError for files that do not go with each other or with the settings.
+    Raises ValueError for a dump with flags of the original files.
     """
     is_of_original = is_original(dump)
     split = settings.split or ("t2t" if is_of_original else "wikisum")
-    settings = replace(settings, split=split)
-    if is_of_original:
-        pair_files(dump, urls, settings)
-    elif urls or split in SPLIT_TENTHS:
+    if not is_of_original and (urls or split in SPLIT_TENTHS):
         flag = "--urls goes" if urls else f"--split {split} goes"
         raise ValueError(f"{flag} with the original WikiSum files, but --articles names a dump")
-    else:
-        _check_language(site_of_dump(dump, settings.dump_language))
-    return settings
+    return replace(settings, split=split)
 
 
 def _check_language(site: Site) -> None:
@@ -123,7 +129,7 @@ def read_articles(
     """
     urls = urls or []
     is_of_original = is_original(dump)
-    articles = check_files(settings[ArticleSettings], dump, urls)
+    articles = _with_split(settings[ArticleSettings], dump, urls)
     tasks: list[Any] = (
         pair_files(dump, urls, articles) if is_of_original else plan_parts(dump, articles.limit)
     )
