@@ -290,10 +290,10 @@ def with_cluster(flags: Sequence[str], workers: int) -> list[str]:
 
 @functools.lru_cache(maxsize=1)
 def _dask_address(workers: int) -> str:
-    """Start so many workers on this machine; return the address of their scheduler."""
+    """Start `workers` Dask workers on this machine; return the address of their scheduler."""
     from distributed import LocalCluster
 
-    # no limit of memory, beyond which Dask would kill a worker: `--memory` is that of the joins
+    # without a memory limit, since Dask kills workers that exceed it; `--memory` bounds the joins
     cluster = LocalCluster(
         n_workers=workers, threads_per_worker=1, memory_limit=None, dashboard_address=None
     )
